@@ -16,10 +16,12 @@ from metassay.tabular.guess import Guess, listed
 from metassay.tabular.infer_columns import (
     complete_guess,
     find_keys,
-    names_documents,
+    roles_of_names,
     start_guess,
+    take_ranks,
 )
 from metassay.tabular.numbers import order_grades
+from metassay.tabular.row_choice import parse_rows
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
@@ -41,8 +43,11 @@ class Roles(NamedTuple):
     strata: str = ""
     cluster: str = ""
     family: str = ""
+    part: str = ""  # sentences or claims of a text, each with a rating of its own
     columns: tuple[str, ...] = ()  # of `--columns`, such as ratings.raters=ann,ben
     values: tuple[str, ...] = ()  # metrics and criteria that other options name
+    rows: tuple[str, ...] = ()  # of `--rows`, such as Status=APPROVED
+    missing: tuple[str, ...] = ()  # words that mean that nobody rated
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -73,6 +78,8 @@ class InputTable(NamedTuple):
     texts: pd.DataFrame  # TEXT of each `row` of `cells`, and its labels
     keys: dict[str, str]  # each key in the file, with its column's name there
     warnings: tuple[DataWarning, ...] = ()
+    # metrics or criteria whose cells say which is better: pass and fail
+    verdicts: frozenset[str] = frozenset()
 
 
 UNIT = "unit"
@@ -149,8 +156,8 @@ def find_columns(
     if guess is not None:
         find_keys(guess)
         guess.by_name(Role.RATER)
-        if Role.DOC in guess.roles or not names_documents(guess):
-            _check_needed(guess, other, roles)
+        take_ranks(guess)
+        _check_needed(guess, other, roles)
         _take_unreadable(guess, shape)
         inferred = None if faults else complete_guess(guess)
     if inferred is None:
@@ -186,6 +193,8 @@ def _named_columns(
     by_option = parse_columns(roles.columns, ("ratings", "scores"), [])[shape.kind]
     keys = (Role.DOC, Role.SYSTEM)
     columns = {r: c for r, c in by_option.items() if r not in keys or c in sheet.frame}
+    if roles.part in sheet.frame:
+        columns[Role.PART] = roles.part
     for role in (*keys, Role.RATER):
         if role not in columns and role in ROLES[shape.kind]:
             column = _key_column(sheet, role, getattr(roles, role), faults)
@@ -235,17 +244,21 @@ def check_columns(
     parse_columns(roles.columns, ("ratings", "scores"), faults)
     groups = [key for key in GROUPS if not roles.alone(key)]
     columns = [
-        (key, getattr(roles, key)) for key in ("doc", "system", "rater", *groups)
+        (key, getattr(roles, key))
+        for key in ("doc", "system", "rater", "part", *groups)
     ]
+    all_columns = [column for sheet in files for column in sheet.columns]
+    columns += [("rows", column) for column in parse_rows(roles.rows, all_columns)]
     standard = Roles()._asdict()
     for option, name in [*columns, *(("by", name) for name in roles.by)]:
         where = [ratings] if option == "rater" else files
-        if name == standard[option] or any(name in sheet.frame for sheet in where):
+        if name == standard.get(option) or any(name in sheet.frame for sheet in where):
             continue
         known = "; ".join(
             f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where
         )
-        argument = "--by " if option == "by" else f"--columns {option}="
+        options = {"by": "--by ", "rows": "--rows "}
+        argument = options.get(option, f"--columns {option}=")
         what = f"{argument}{quoted(name)}: there is no such column"
         faults.append(f"{what}: {known}; name one of them")
     names = [roles.doc, roles.system, roles.rater, *roles.by]
@@ -277,12 +290,14 @@ def _key_column(sheet: Sheet, role: str, name: str, faults: Findings) -> str | N
 
 
 def _check_needed(guess: Guess, other: Sheet | None, roles: Roles) -> None:
+    """Add a problem if nothing tells the documents, or the systems that the other file has."""
     head, faults = guess.sheet.head, guess.problems
-    if Role.DOC not in guess.roles:
+    by_names = roles_of_names(guess)
+    if Role.DOC not in {*guess.roles, *by_names}:
         fix = f"name it in the header, or say which column it is: --columns doc=COLUMN; {REMEDY}"
         faults.add(head, f"column {roles.doc!r} is missing", fix)
     theirs = _key_columns(other, Role.SYSTEM, roles.system) if other else []
-    if other and theirs and Role.SYSTEM not in guess.roles:
+    if other and theirs and Role.SYSTEM not in {*guess.roles, *by_names}:
         fix = (
             f"add it, or say which column it is: --columns system=COLUMN; {other.name} has"
             f" {theirs[0]!r}; only where both files lack it are all texts by one system"

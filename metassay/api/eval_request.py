@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from metassay.api.columns import LISTED, InputTable, Roles
+from metassay.api.columns import LISTED, ONLY, InputTable, Roles
 from metassay.core.errors import collect_problems, hint, quoted, raise_problems
 from metassay.core.options import Criterion, choice_problems, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
@@ -12,8 +12,15 @@ from metassay.scoring.catalogue import descriptions
 from metassay.statistics.limits import CRITERIA, LARGEST, TESTED
 from metassay.tabular.columns import directions_in
 from metassay.tabular.guess import listed
+from metassay.tabular.rankings import find_rankings
 from metassay.tabular.rows import Findings
-from metassay.tabular.scales import Scales, direction, direction_lines
+from metassay.tabular.scales import (
+    Direction,
+    Scales,
+    direction,
+    direction_lines,
+    directions_of_cells,
+)
 
 DEFAULTS: dict[str, int | float] = {"resamples": 1000, "confidence": 0.95, "seed": 0}
 
@@ -74,12 +81,14 @@ def check_request(
     usual = {name: metric.better for name, metric in descriptions().items()}
     better_or_none = {**request.better, "neither": request.confounds}
     by_file = _directions_of(scores, problems)
+    cells = {} if scores is None else _by_cells(scores, "metric", ["judge"])
     scored = {
-        name: direction([name], better_or_none, usual, by_file=by_file)
+        name: direction([name], better_or_none, usual, by_file=by_file, by_cells=cells)
         for name in metrics
     }
+    of_people = _by_cells(ratings, "criterion", ["study", "rater"])
     rated = {
-        name: direction([name], request.better, {}, criterion=True)
+        name: direction([name], request.better, {}, by_cells=of_people, criterion=True)
         for name in ratings.names
     }
     problems += [
@@ -145,6 +154,15 @@ def _name_option(problem: str) -> str:
     """Write a problem of a setting as one of the option that sets it."""
     option = problem.removeprefix(f"{_OPTIONS} > ")
     return f"--{option.replace('Input should be', 'must be')}"
+
+
+def _by_cells(
+    file: InputTable, name: str, scorer: Sequence[str]
+) -> dict[str, Direction]:
+    """Return the directions that the cells of a file tell: passes, and ranks."""
+    rankings = find_rankings(file.table, name, ["doc_id", "part", *scorer])
+    unnamed = {ONLY} - {*file.cells.columns, *file.table.get("metric", ())}
+    return directions_of_cells(file.verdicts, rankings, unnamed)
 
 
 def _directions_of(scores: InputTable | None, problems: list[str]) -> dict[str, str]:

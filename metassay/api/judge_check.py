@@ -136,6 +136,7 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     passes: str | Sequence[str] = (),
     pass_from: float | None = None,
     missing: str | Sequence[str] = (),
+    rows: Mapping[str, Sequence[str]] | None = None,
     require: Mapping[str, float] | None = None,
     epsilon: float = EPSILON,
     width: float = WIDTH,
@@ -167,6 +168,9 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     missing : str or sequence of str
         Words that are neither a pass nor a fail, such as "unsure": such a cell counts
         as empty.
+    rows : mapping, optional
+        Which rows count, by the values of a column: `{"Status": ["APPROVED"]}`. Asked for
+        where rows may not count, as rejected submissions and failed attention checks.
     require : mapping, optional
         The smallest allowed lower end for numbers of the card, such as {"sensitivity":
         .9}. One that is not reached is in `unmet`, and no corrected pass rate is given.
@@ -206,6 +210,7 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
         passes=as_tuple(passes),
         pass_from=pass_from,
         missing=as_tuple(missing),
+        rows={column: as_tuple(values) for column, values in (rows or {}).items()},
         require=dict(require or {}),
         epsilon=epsilon,
         confidence=confidence,

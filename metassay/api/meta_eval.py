@@ -1,5 +1,6 @@
 """Test metrics against people: `meta_eval` of two frames, `evaluate_sheets` of two files."""
 
+import csv
 import importlib.util
 import re
 import shlex
@@ -13,7 +14,13 @@ import pandas as pd
 
 from metassay.api.columns import REMEDY, InputTable, Roles
 from metassay.api.eval_request import EvalRequest, EvalSettings, check_request
-from metassay.api.reading import count_overlap, rater_means, read_both, warn_of_names
+from metassay.api.reading import (
+    count_overlap,
+    pool_parts,
+    rater_means,
+    read_both,
+    warn_of_names,
+)
 from metassay.api.results import Results, as_tuple
 from metassay.api.slices import Slice, find_groups, find_slices
 from metassay.core.atomic import whole_folder
@@ -36,12 +43,12 @@ from metassay.tabular.sheet import Sheet, frame_sheet
 
 TableProgress = Callable[[str], Progress]
 # each an argument by itself
-_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
+_ROLES = ("doc", "system", "rater", "strata", "cluster", "family", "part")
 _ARGUMENTS = {"confound": "confounds"}
 # An option, and the value that may follow it: parts of a value may be in quotes, and it
 # ends before punctuation. A word of the sentence is no value.
 _OPTION = re.compile(
-    r"--([a-z][a-z_-]*)(?: (?!(?:and|or|if|names)\b)"
+    r"--([a-z][a-z_-]*)(?:[ =](?!(?:and|or|if|names)\b)"
     r"((?:'[^']*'|[^\s';:,()]|[,.](?=\S))*(?:'[^']*'|[^\s';:,.()]|\.{3})))?"
 )
 
@@ -153,6 +160,9 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     strata: str = "",
     cluster: str = "",
     family: str = "",
+    part: str = "",
+    rows: Mapping[str, str | Sequence[str]] | None = None,
+    missing: str | Sequence[str] = (),
     primary: str | None = None,
     primary_criterion: str | None = None,
     tried: int = 1,
@@ -185,6 +195,13 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         Columns of either frame that group texts: only documents of the same stratum are
         compared; documents of one cluster (a patient, a topic) and systems of one
         family (versions) count as one.
+    part : str, optional
+        Column that names a part of a text, such as a sentence or a claim, in both frames.
+        Each part then counts as a text of its own, and those of a document as one cluster.
+    rows : mapping, optional
+        Which rows count, by the values of a column: `{"Status": ["APPROVED"]}`.
+    missing : str or sequence of str
+        Words that mean that nobody rated, such as "skip".
     primary : str, optional
         The one metric that was named before anybody saw results; it is not adjusted for
         the others.
@@ -242,7 +259,17 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         raise BadInput(faults.lines())
     request = EvalRequest(
         Roles(
-            doc, system, rater, as_tuple(by), strata, cluster, family, as_tuple(columns)
+            doc=doc,
+            system=system,
+            rater=rater,
+            by=as_tuple(by),
+            strata=strata,
+            cluster=cluster,
+            family=family,
+            part=part,
+            columns=as_tuple(columns),
+            rows=_words_of_rows(rows or {}),
+            missing=as_tuple(missing),
         ),
         {"lower": as_tuple(lower), "higher": as_tuple(higher)},
         dict(scale or {}),
@@ -328,6 +355,11 @@ def _read_all(
     scales = parse_scales(request.scale.items(), problems)
     ratings = [replace(sheet, words=scales.words) for sheet in ratings]
     of_scores, of_ratings = read_both(scores, ratings, request.all_names, scales)
+    if request.roles.part:
+        of_ratings, documents = pool_parts(of_ratings)
+        if of_scores is not None:
+            of_scores, of_scored = pool_parts(of_scores)
+            documents |= of_scored
     files = [file for file in (of_scores, of_ratings) if file is not None]
     with collect_problems(problems):
         settings = check_request(of_scores, of_ratings, request, scales)
@@ -336,6 +368,10 @@ def _read_all(
     with collect_problems(problems):
         groups, of_groups = find_groups(files, request.roles)
     raise_problems(problems)
+    if request.roles.part and (not groups.clusters or request.roles.alone("cluster")):
+        groups = groups._replace(clusters=documents)
+        each = f"each {request.roles.part} counts as a text, and those of a document as one"
+        of_groups.append(f"{each} cluster")
     settings = settings._replace(notes=[*notes, *of_groups, *settings.notes])
     return _Inputs(of_scores, of_ratings, settings, slices, groups)
 
@@ -432,6 +468,15 @@ def _choices(inputs: _Inputs, request: EvalRequest) -> dict[str, object]:
     }
 
 
+def _words_of_rows(rows: Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
+    """Write which rows count as the command line does."""
+    return tuple(
+        f"{column}={value}"
+        for column, values in rows.items()
+        for value in as_tuple(values)
+    )
+
+
 def _with_arguments(message: str) -> str:
     """Write a message about options of the command line as one about arguments of Python.
 
@@ -447,6 +492,10 @@ def _argument(match: re.Match[str]) -> str:
     first, equals, second = value.partition("=")
     if option == "columns" and equals and first in _ROLES:
         return f"{first}={second!r}"
+    if option == "missing" and "," in value:
+        return f"{name}={next(csv.reader([value]))!r}"
+    if option == "rows" and equals:
+        return f"rows={{{first!r}: {next(csv.reader([second]))!r}}}"
     if option == "scale" and equals:
         criterion, _, scale = value.rpartition("=")
         return f"{name}={{{criterion!r}: {scale!r}}}"

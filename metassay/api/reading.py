@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.api.columns import (
+    LISTED,
     RATINGS_FILE,
     REMEDY,
     SCORES_FILE,
@@ -28,7 +29,7 @@ from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.statistics.exact_sums import Array
 from metassay.tables.data_warnings import DataWarning
-from metassay.tables.names import REFERENCE
+from metassay.tables.names import REFERENCE, STATEMENT
 from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -38,6 +39,8 @@ from metassay.tabular.far_ratings import check_ratings, describe_levels
 from metassay.tabular.files import read_sheet
 from metassay.tabular.guess import listed
 from metassay.tabular.infer_columns import join_by_text
+from metassay.tabular.odd_cells import OddCells
+from metassay.tabular.row_choice import ask_rows, choose_rows, parse_rows
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.scales import UNDECLARED, Scales
 from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
@@ -75,6 +78,9 @@ def read_both(
     )
     files = [sheet for sheet in (of_scores, of_ratings) if sheet is not None]
     check_columns(files, of_ratings, roles, problems)
+    of_ratings = _choose(of_ratings, files, roles, problems)
+    if of_scores is not None:
+        of_scores = _choose(of_scores, files, roles, problems)
     if of_scores is not None:
         names = roles.doc, roles.system
         of_scores, of_ratings = (
@@ -137,6 +143,17 @@ def _place_of(sheet: Sheet, lines: Sequence[int], place: int) -> Place:
     return sheet.at(lines[place])
 
 
+def _choose(
+    sheet: Sheet, files: Sequence[Sheet], roles: Roles, problems: list[str]
+) -> Sheet:
+    """Return the rows that count, and the words that mean that nobody rated."""
+    faults = Findings()
+    rows = parse_rows(roles.rows, [c for file in files for c in file.columns])
+    sheet = choose_rows(sheet, rows, faults)
+    problems += faults.lines()
+    return replace(sheet, missing=frozenset(map(str.casefold, roles.missing)))
+
+
 def find_faults(sheet: Sheet, *, scores: bool, roles: Roles) -> list[str]:
     """Return what is wrong in one file, when the other cannot be read."""
     problems: list[str] = []
@@ -170,6 +187,10 @@ def _read(
     """Read the file; the result has no use if faults were added to `problems`."""
     faults = Findings()
     columns = find_columns(sheet, shape, roles, other, keys, faults)
+    if shape is RATINGS_FILE:
+        chosen = parse_rows(roles.rows, sheet.columns)
+        for what, fix in ask_rows(sheet, chosen):
+            faults.add(Place(sheet.name), what, fix)
     file = InputTable(
         pd.DataFrame(), sheet.name, [], [], sheet, pd.DataFrame(), columns.keys
     )
@@ -187,6 +208,8 @@ def _read(
                 sheet.head, "'judge' must name the judge, but holds numbers", fix
             )
         table = _stack(sheet, rows, columns, shape, faults)
+        if other is not None and shape is SCORES_FILE and sheet.name == other.name:
+            table = _drop_equal(table, shape)
         _check_duplicates(sheet, table, columns, shape, faults)
         if not faults:
             file = _add_values(table, file, columns, shape, problems)
@@ -194,10 +217,16 @@ def _read(
     return file
 
 
+def _drop_equal(table: pd.DataFrame, shape: Shape) -> pd.DataFrame:
+    """Keep a score once: in a file of both, each rater's row has the text's scores again."""
+    keys = [*TEXT, *(key for key in shape.optional if key not in TEXT), shape.what]
+    return table.drop_duplicates([*keys, "value"], ignore_index=True)
+
+
 def _stack(
     sheet: Sheet, rows: pd.DataFrame, columns: Columns, shape: Shape, faults: Findings
 ) -> pd.DataFrame:
-    """Return a row per value, with its `row` in the file."""
+    """Return a row per value, with its `row` and `column` in the file."""
     values = {name: _by_criterion(sheet, name, rows, faults) for name in columns.values}
     rows = rows.assign(row=np.arange(len(rows)))
     sizes = [len(part.lines) for part in sheet.parts]
@@ -209,8 +238,11 @@ def _stack(
                 faults.add(part.head, what, "rename it")
         rows["rater"] = np.repeat(stems, sizes)
     frames = []
-    for name, keys in columns.values.items():
+    index = pd.Index([*columns.values])
+    for place, (name, keys) in enumerate(columns.values.items()):
         of_column = rows.assign(value=values[name], **keys)
+        places = np.full(len(rows), place, dtype=np.int16)
+        of_column["column"] = pd.Categorical.from_codes(places, index)
         if sheet.parts:
             of_column = of_column[
                 np.repeat([name in part.columns for part in sheet.parts], sizes)
@@ -231,15 +263,16 @@ def _add_values(
     problems: list[str],
 ) -> InputTable:
     sheet = file.cells
-    filled = table[table["value"].notna()].reset_index(drop=True)
+    filled = table[table["value"].notna()].drop(columns="column").reset_index(drop=True)
     names = list(filled[shape.what].unique())
     if not names:
         problems.append(f"{file.name}: holds no value at all; {REMEDY}")
     notes = [*sheet.notes, *_read_as(columns), *_unread(sheet, columns, shape)]
     empty = [name for name in table[shape.what].unique() if name not in set(names)]
     notes += [f"{shape.what} {quoted(name)} has no value: left out" for name in empty]
-    if missing := len(table) - len(filled):
-        notes.append(f"{missing:,} of {len(table):,} values are missing: left out")
+    if len(filled) < len(table):
+        notes.append(_describe_missing(table, columns, shape))
+    notes += _named_missing(sheet, columns)
     texts = table[[*TEXT, "row"]].drop_duplicates(ignore_index=True)
     for name in columns.labels:
         texts[name] = to_keys(sheet.frame[name]).str.strip().to_numpy()[texts["row"]]
@@ -249,7 +282,41 @@ def _add_values(
         notes.append(
             "no column names the rater: each file counts as one rater, named after it"
         )
-    return file._replace(table=filled, names=names, notes=notes, texts=texts)
+    verdicts = [
+        keys.get(shape.what)
+        for column, keys in columns.values.items()
+        if sheet.numbers(column).has_verdicts
+    ]
+    # In a long file a single column has the values of all.
+    of_names = names if None in verdicts else filter(None, verdicts)
+    return file._replace(
+        table=filled,
+        names=names,
+        notes=notes,
+        texts=texts,
+        verdicts=frozenset(of_names),
+    )
+
+
+def _describe_missing(table: pd.DataFrame, columns: Columns, shape: Shape) -> str:
+    """Count missing values, also by column, or in a long file by criterion or metric."""
+    place = "column" if len(columns.values) > 1 else shape.what
+    counts = table.loc[table["value"].isna(), place].value_counts(sort=False)
+    counts = counts[counts > 0]
+    some = ", ".join(f"{n:,} in {quoted(name)}" for name, n in counts[:LISTED].items())
+    more = f" and {len(counts) - LISTED:,} more" if len(counts) > LISTED else ""
+    missing = f"{counts.sum():,} of {len(table):,} values are missing: left out"
+    return f"{missing} ({some}{more})"
+
+
+def _named_missing(sheet: Sheet, columns: Columns) -> Iterator[str]:
+    """Count the cells that the user took for missing, by column and word."""
+    for column in columns.values:
+        counts = sheet.counts(column)
+        words = [word for word in counts.index if word.casefold() in sheet.missing]
+        if words:
+            counted_words = ", ".join(f"{counts[word]:,} {word!r}" for word in words)
+            yield f"taken as missing in column {quoted(column)}: {counted_words}"
 
 
 def _read_as(columns: Columns) -> Iterator[str]:
@@ -328,7 +395,9 @@ def _check_duplicates(
             if "author" not in columns.keys:
                 fix += ", or add a column 'system'"
             elif shape is RATINGS_FILE and "rater" not in columns.keys:
-                fix += ", or call the column that says who rated 'rater'"
+                fix += (
+                    ", or name the column that says who rated: --columns rater=COLUMN"
+                )
             where = ", ".join(shown(row[key]) for key in columns.keys)
         else:
             what, fix = (
@@ -363,16 +432,30 @@ def _values(sheet: Sheet, name: str, faults: Findings) -> Array:
         if read_as.fault
         else sheet.values(name, read_as)
     )
-    what = f"{quoted(name)} is not a finite number"
-    fix = "write one, or nothing, NaN or NA if there is none; remove a column of other things"
+    odd = OddCells()
     for row in np.flatnonzero(np.isinf(values)):
-        faults.add(sheet.at(row), what, fix)  # without the cell, which may be a text
+        odd.keep(name, sheet.cell(row, name), str(sheet.frame[name].iloc[row]))
+    odd.report(faults)
     for row in np.flatnonzero(np.isfinite(values) & (np.abs(values) > _LARGEST)):
         what = (
             f"{quoted(name)} is beyond {_LARGEST:g}, too large to be squared and summed"
         )
         faults.add(sheet.at(row), what, "correct it, or leave the cell empty")
     return values
+
+
+def pool_parts(file: InputTable) -> tuple[InputTable, dict[str, str]]:
+    """Make each part of a text, such as a sentence, a text of its own; return its document, too.
+
+    A part takes the place of a document with a text of one system, as statements do.
+    """
+    tables = []
+    documents: dict[str, str] = {}
+    for table in (file.table, file.texts):
+        names = table["doc_id"] + " " + table["author"] + " " + table["part"]
+        documents |= dict(zip(names, table["doc_id"], strict=True))
+        tables.append(table.assign(doc_id=names, part=STATEMENT))
+    return file._replace(table=tables[0], texts=tables[1]), documents
 
 
 def rater_means(ratings: pd.DataFrame) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from metassay.tabular.column_synonyms import (
 )
 from metassay.tabular.guess import listed
 from metassay.tabular.numbers import NumberFormat, is_blank
+from metassay.tabular.row_choice import ask_rows, choose_rows, write_option
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import guess_direction
 from metassay.tabular.sheet import Sheet, to_keys
@@ -60,6 +61,7 @@ class Choices(NamedTuple):
     pass_from: float | None = None  # the number from which on grades are a pass
     # words that are no verdict and no label, such as "unsure"
     missing: tuple[str, ...] = ()
+    rows: Mapping[str, Sequence[str]] = {}  # the values by which rows count, by column
     mark: str = ""
     require: Mapping[str, float] = {}  # the least lower end of numbers of the card
     epsilon: float = EPSILON
@@ -73,6 +75,12 @@ class Choices(NamedTuple):
             return f"--columns {name}={what}"
         argument = {"pass": "passes"}.get(name, name.replace("-", "_"))
         return f"{self.mark}{name} {what}" if self.mark else f"{argument}={what}"
+
+    def choose_rows(self, column: str, values: Sequence[str]) -> str:
+        """Return how the caller says which rows count, by the values of a column."""
+        if self.mark:
+            return write_option(column, values)
+        return f"rows={{{column!r}: {[*values]!r}}}"
 
 
 class Verdicts(NamedTuple):
@@ -96,7 +104,7 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     """Read a sheet; raises BadInput with every column that is unclear or cannot be read."""
     faults = Findings()
     named = [*options.judge, *options.human, *options[2:5], *options.by]
-    for name in dict.fromkeys(filter(None, named)):
+    for name in dict.fromkeys(filter(None, [*named, *options.rows])):
         if name not in sheet.frame:
             fix = f"name one of these: {listed(sheet.columns)}"
             faults.add(sheet.head, f"there is no column {quoted(name)}", fix)
@@ -106,6 +114,10 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
             f"column {quoted(name)} is named as judge and as human",
             "name one",
         )
+    raise_problems(faults.lines())
+    sheet = choose_rows(sheet, options.rows, faults)
+    for what, fix in ask_rows(sheet, options.rows, options.choose_rows):
+        faults.add(sheet.head, what, fix)
     raise_problems(faults.lines())
     answers = _blank_words(sheet, options.missing)
     choices, ids, guesses = _guess_columns(sheet, answers, options, faults)
@@ -139,7 +151,8 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     share = quotient(np.nansum(table, axis=0), n)
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
     people = table, n, share, passed, cluster_codes(items.get("doc"), len(items))
-    notes = (*guesses, *rules, *_left_out(sheet, choices), *sheet.notes)
+    left_out = [*_left_out(sheet, choices), *_empty_cells(sheet, choices)]
+    notes = (*guesses, *rules, *left_out, *sheet.notes)
     unread = {*sheet.columns} - {*columns, *ids, *choices[2:5], *choices.by}
     if unread:
         names = [name for name in sheet.columns if name in unread]
@@ -181,6 +194,20 @@ def _left_out(sheet: Sheet, choices: Choices) -> list[str]:
     return lines
 
 
+def _empty_cells(sheet: Sheet, choices: Choices) -> Iterator[str]:
+    """Count the cells without an answer, by column."""
+    n_rows = len(sheet.lines)
+    empty = {}
+    for name in (*choices.judge, *choices.human):
+        counts = sheet.counts(name)
+        numbers = sheet.numbers(name)
+        answers = [cell for cell in counts.index if not numbers.is_missing(str(cell))]
+        empty[name] = n_rows - int(counts[answers].sum())
+    cells = ", ".join(f"{n:,} in {quoted(name)}" for name, n in empty.items() if n)
+    if cells:
+        yield f"cells without an answer: {cells}"
+
+
 def _guess_columns(
     sheet: Sheet, answers: Sheet, options: Choices, faults: Findings
 ) -> tuple[Choices, list[str], list[str]]:
@@ -215,11 +242,8 @@ def _guess_columns(
     # With a row per rater, an id that never repeats is the row's, if other ids tell
     # items apart.
     ids = [c for c in keys if repeats[c] or not rater]
-    if (
-        rater
-        and ids
-        and sheet.frame.duplicated([*ids, *filter(None, [system]), rater]).any()
-    ):
+    apart = [*ids, *filter(None, [system]), rater]
+    if rater and (not ids or sheet.frame.duplicated(apart).any()):
         ids = keys
     named_roles = options._replace(doc=doc, system=system, rater=rater)
     choices = _guess_sides(sheet, named_roles, verdictlike, faults)
@@ -458,7 +482,9 @@ def _check_ends(
 
 def _shell_words(words: Iterable[str], choices: Choices) -> str:
     """Write words as the caller types them, on the command line or in Python."""
-    return shlex.join(words) if choices.mark else repr([*words])
+    if not choices.mark:
+        return repr([*words])
+    return shlex.join(f'"{word}"' if "," in word else word for word in words)
 
 
 def _ask_grades(

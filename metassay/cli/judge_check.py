@@ -10,6 +10,7 @@ from metassay.cli.tool_files import propose_import
 from metassay.core.atomic import whole_folder
 from metassay.core.exit_codes import DONE, WORSE
 from metassay.tabular.files import read_sheet
+from metassay.tabular.row_choice import parse_rows
 from metassay.tabular.rows import Findings
 
 
@@ -27,6 +28,7 @@ def judge_check(args: argparse.Namespace) -> int:
     with propose_import([args.file], named=named):
         faults = Findings()
         sheet = read_sheet(args.file, faults)
+        choices["rows"] = parse_rows(args.rows, sheet.columns if sheet else ())
         results = check_sheet(sheet, Choices(**choices), faults)
     print("\n".join(results.screen))
     for note in results.further_notes:

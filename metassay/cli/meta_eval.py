@@ -130,7 +130,13 @@ def _request(args: argparse.Namespace) -> EvalRequest:
     roles = {role: column for role, _, column in pairs if role in ROLES and column}
     others = tuple(word for word in args.columns if word.partition("=")[0] not in roles)
     return EvalRequest(
-        Roles(**roles, by=tuple(dict.fromkeys(args.by)), columns=others),
+        Roles(
+            **roles,
+            by=tuple(dict.fromkeys(args.by)),
+            columns=others,
+            rows=tuple(args.rows),
+            missing=tuple(args.missing),
+        ),
         {"lower": args.lower, "higher": args.higher},
         dict(scale.rpartition("=")[::2] for scale in args.scale),
         args.compared or None,
@@ -168,10 +174,12 @@ def _read(
     scores: Sequence[Path], ratings: Sequence[Path], roles: Roles
 ) -> tuple[list[Sheet], list[Sheet]]:
     both = {*map(os.path.realpath, scores)} & {*map(os.path.realpath, ratings)}
-    if both:
+    kinds = {word.partition(".")[0] for word in roles.columns if "." in word}
+    if both and not {"scores", "ratings"} <= kinds:
         raise BadInput(
-            f"{Path(min(both)).name}: is given as SCORES and as RATINGS; put the columns"
-            " with metrics and those with ratings in two files"
+            f"{Path(min(both)).name}: is given as SCORES and as RATINGS; say which columns"
+            " hold which:"
+            " --columns scores.metrics=METRIC,METRIC ratings.criteria=CRITERION,CRITERION"
         )
     faults = Findings()
     for paths in (scores, ratings):

@@ -29,7 +29,7 @@ FORMER = {
     "report": "run --only report",
     "fetch": "run --only fetch",
 }
-ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
+ROLES = ("doc", "system", "rater", "strata", "cluster", "family", "part")
 _FORMER_OPTIONS = {
     "compare --benchmark": "BENCHMARK without an option",
     "study export --study": "STUDY without an option, after BENCHMARK",

@@ -28,7 +28,16 @@ _STARTS = (
     "token_start",
     "summary_start",
 )
-_LABELS = ("labels", "label", "entity", "entity_group", "category", "type", "tag")
+_LABELS = (
+    "labels",
+    "label",
+    "label_type",
+    "entity",
+    "entity_group",
+    "category",
+    "type",
+    "tag",
+)
 
 
 def parse_answer(

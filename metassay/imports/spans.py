@@ -112,6 +112,7 @@ TOOL = Tool(
     marks=(
         ("label", "start", "end", "doc_id"),
         ("annotations", "summary_start", "label"),
+        ("labels", "label_type", "start", "end"),
     ),
     weak_marks=(
         ("label", "start"),

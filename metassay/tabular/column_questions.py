@@ -1,6 +1,7 @@
 """Ask what would change numbers if it were guessed: each a problem, with the option as remedy."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from metassay.core.errors import quoted
@@ -26,6 +27,7 @@ from metassay.tabular.guess import (
 )
 from metassay.tabular.name_templates import Template
 from metassay.tabular.numbers import is_blank, order_grades
+from metassay.tabular.odd_cells import is_word, list_words, write_missing
 from metassay.tabular.sheet import to_keys
 
 
@@ -36,6 +38,7 @@ def check_rest(guess: Guess) -> bool:
     n_problems = len(guess.problems.lines())
     if Role.SYSTEM not in guess.options:
         _ask_system(guess)
+    _ask_levels(guess)
     if guess.kind == "ratings":
         _ask_preferences(guess)
         _ask_words(guess)
@@ -43,12 +46,38 @@ def check_rest(guess: Guess) -> bool:
     for column in () if Role.VALUE in guess.roles else guess.free:
         share = guess.sheet.share_of_numbers(column)
         if MIXED <= share < NUMERIC and not is_metadata(column, ratings=True):
-            guess.ask(
-                f"column {quoted(column)} has numbers in {share:.0%} of its cells, words in others",
-                "write numbers, or leave cells empty; or name the columns to be read: --columns"
-                f" {guess.kind}.{SPREADS[guess.kind][0]}=...",
-            )
+            _ask_mixed(guess, column, share)
     return len(guess.problems.lines()) == n_problems
+
+
+def _ask_mixed(guess: Guess, column: str, share: float) -> None:
+    """Ask about a column of numbers and words; `share`: of its cells that are numbers."""
+    numbers = guess.sheet.numbers(column)
+    counts = Counter[str]()
+    for cell, n in guess.sheet.counts(column).items():
+        word = str(cell)
+        if not numbers.is_missing(word) and numbers.number(word) is None:
+            counts[word] += int(n)
+    what = f"column {quoted(column)} has numbers in {share:.0%} of its cells, words in others"
+    fix = "write numbers, or leave cells empty"
+    if counts and all(map(is_word, counts)):
+        what += f": {list_words(counts)}"
+        fix += f"; if nobody answered there, say {write_missing(counts)}"
+    columns = f"--columns {guess.kind}.{SPREADS[guess.kind][0]}=..."
+    guess.ask(what, f"{fix}; or name the columns to be read: {columns}")
+
+
+def _ask_levels(guess: Guess) -> None:
+    """Ask what the keys of nested objects are that have no role."""
+    for column in guess.sheet.levels:
+        if column in guess.free:
+            keys = listed(guess.sheet.cells(column), 3)
+            role = Role.RATER if guess.kind == "ratings" else Role.SYSTEM
+            option = shlex.quote(f"{guess.kind}.{role}={column}")
+            guess.ask(
+                f"what keys such as {keys} name is unclear",
+                f"say it: --columns {option}, or another role of the column {quoted(column)}",
+            )
 
 
 def _ask_system(guess: Guess) -> None:

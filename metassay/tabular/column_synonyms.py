@@ -41,6 +41,12 @@ USUAL = {role: words.split() for role, words in WORDS["usual"].items()}
 A_RATER = pattern("rater").pattern
 _OF_RATER = pattern("rater", re.IGNORECASE)
 _BESIDE, _BESIDE_RATINGS = pattern("beside"), pattern("beside_ratings")
+_CHECKBOX = re.compile(r"___\w+$")  # REDCap's, one of each answer: 0 or 1
+CHECK = pattern("check")
+ROW_STATUS, ROW_COUNTS, ROW_COUNTS_NOT = map(
+    pattern, ("row_status", "row_counts", "row_counts_not")
+)
+_OF_ROWS = (CHECK, ROW_STATUS, ROW_COUNTS, ROW_COUNTS_NOT)
 _COMPLETE = re.compile(r".*_complete")  # REDCap's, of each form: 0, 1 or 2
 _LIKE_CRITERION = pattern("like_criterion")
 NO_SYSTEM, KIND_OF_TEXT, HUMAN = map(pattern, ("no_system", "kind_of_text", "human"))
@@ -131,7 +137,9 @@ def is_metadata(name: str, *, ratings: bool, redcap: bool = False) -> bool:
     """Whether a column of numbers is named like neither ratings nor a metric."""
     return bool(
         is_called(name, _BESIDE)
+        or _CHECKBOX.search(name)
         or (ratings and is_called(name, _BESIDE_RATINGS))
+        or (ratings and any(is_called(name, names) for names in _OF_ROWS))
         or (redcap and is_called(name, _COMPLETE))
     )
 

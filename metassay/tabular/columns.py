@@ -25,8 +25,8 @@ ROLES = {
         "cluster",
         "family",
     ),
-    "ratings": ("doc", "system", "rater", "criterion", "value"),
-    "scores": ("doc", "system", "metric", "value"),
+    "ratings": ("doc", "system", "part", "rater", "criterion", "value"),
+    "scores": ("doc", "system", "part", "metric", "value"),
 }
 # Words of `--columns` for columns side by side, and the role that each column's name
 # has.

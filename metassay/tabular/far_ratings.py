@@ -164,7 +164,10 @@ def check_ratings(
     for code in codes:
         where = "as where nobody rated" if none_rated else "far from all others"
         what = f"{name} has the value {code:g}, {where}"
-        fix = "leave the cell empty if nobody rated; if it is a grade, say --scale"
+        fix = (
+            f"leave the cell empty if nobody rated, or say --missing={code:g};"
+            " if it is a grade, say --scale"
+        )
         problems.add(place_of(list(values).index(code)), what, fix)
     places = [place for place, value in enumerate(values) if value not in codes]
     for far in find_far_ratings([values[place] for place in places]):

@@ -88,10 +88,11 @@ class Guess:
             for c in self.sheet.columns
         )
         is_other = partial(is_metadata, ratings=self.kind == "ratings", redcap=redcap)
-        graded = [name for name in self.free if self._is_scaled(name)]
+        free = [name for name in self.free if name not in self.sheet.chosen]
+        graded = [name for name in free if self._is_scaled(name)]
         return [
             name
-            for name in self.free
+            for name in free
             if name in graded
             or (
                 self.sheet.share_of_numbers(name) >= NUMERIC

@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from metassay.core.errors import quoted
 from metassay.tabular.column_questions import (
     ask_rater_or_criterion,
@@ -25,6 +27,7 @@ from metassay.tabular.column_synonyms import (
     is_called,
     is_rater_name,
     looks_like_criterion,
+    names_quality,
 )
 from metassay.tabular.columns import (
     ROLES,
@@ -59,6 +62,10 @@ _OF_IDS = re.compile(
     r"|(?:text|item|case|sample|example|output|note|answer)ids?$",
     re.IGNORECASE,
 )
+_RANK = re.compile(r"rank|place|position|order|rang|platz", re.IGNORECASE)
+_RANKED = 3  # the fewest columns that rank systems
+_RANKINGS = 0.9  # the smallest share of rows that are rankings
+_IN_LIST = re.compile(r"\.\d+(\.|$)")  # a place in a list of JSON
 _QUESTION = re.compile(r"(?i)q[ _]?\d+")
 
 
@@ -276,18 +283,54 @@ def _find_values(guess: Guess, thing: str) -> None:
             guess.take(Role.VALUE, numbers[0])
     if Role.VALUE in guess.roles or not numbers or Role.METRIC in guess.roles:
         return
-    if _by_template(guess):
+    take_ranks(guess)
+    by_raters = Role.RATER not in guess.roles and all(map(is_rater_name, numbers))
+    if thing == Role.CRITERION and by_raters and not guess.spread:
+        guess.spread_over(Role.RATER, numbers)
+    if guess.spread or _by_template(guess):
         return
     if thing == Role.METRIC:
         guess.spread_over(Role.METRIC, numbers)
-    elif thing in guess.roles or (
-        Role.RATER not in guess.roles and all(map(is_rater_name, numbers))
-    ):
+    elif thing in guess.roles:
+        if in_lists := [name for name in numbers if _IN_LIST.search(name)]:
+            raters = shlex.quote(f"ratings.raters={','.join(in_lists)}")
+            guess.ask(
+                f"which of {listed(numbers)} are ratings is unclear, and whether"
+                f" {quoted(guess.roles[thing])} names criteria",
+                f"say it: --columns {raters}, or other columns",
+            )
         guess.spread_over(Role.RATER, numbers)
     else:
         guess.spread_over(Role.CRITERION, numbers)
         if Role.RATER not in guess.roles and len(numbers) > 1:
             ask_rater_or_criterion(guess, numbers)
+
+
+def take_ranks(guess: Guess) -> None:
+    """Take the columns of numbers for systems if the cells of each row rank them."""
+    if guess.kind != "ratings" or guess.spread or Role.VALUE in guess.roles:
+        return
+    numbers = guess.numbers()
+    if not _are_ranked(guess, numbers):
+        return
+    # `rank_gpt4` and `rank_llama` are of two systems.
+    template = find_template(numbers, guess.keys, [Role.SYSTEM])
+    if template is not None and _RANK.search(template.pattern):
+        guess.set_spread(template.names, template.pattern)
+    elif not any(map(names_quality, numbers)):
+        of_systems = {name: {Role.SYSTEM: name} for name in numbers}
+        guess.set_spread(of_systems, f"{{{Role.SYSTEM}}}")
+
+
+def _are_ranked(guess: Guess, columns: Sequence[str]) -> bool:
+    """Whether each row has 1 to k once in k columns: columns are systems, and cells ranks."""
+    if len(columns) < _RANKED or Role.SYSTEM in guess.roles:
+        return False
+    values = np.array([guess.sheet.values(column) for column in columns])
+    whole = values[:, np.isfinite(values).all(axis=0)]
+    ranks = np.arange(1, len(columns) + 1)[:, np.newaxis]
+    ranked = (np.sort(whole, axis=0) == ranks).all(axis=0)
+    return ranked.size > 1 and bool(ranked.mean() >= _RANKINGS)
 
 
 def _by_template(guess: Guess) -> bool:
@@ -319,13 +362,13 @@ def _find_respondents(guess: Guess) -> None:
             guess.take(Role.RATER, by_name[name])
 
 
-def names_documents(guess: Guess) -> bool:
-    """Whether names of columns seem to say of which document their cells are."""
-    if Role.DOC in roles_in(guess.spread):
-        return True
+def roles_of_names(guess: Guess) -> frozenset[str]:
+    """Return what names of columns seem to say of their cells, such as the document."""
+    if guess.spread:
+        return frozenset(roles_in(guess.spread))
     open_roles = {*THINGS[guess.kind]} - {*guess.roles}
     template = find_template(guess.like_ratings(), guess.keys, open_roles)
-    return template is not None and Role.DOC in template.roles
+    return template.roles if template is not None else frozenset()
 
 
 def _is_likely(template: Template, columns: Sequence[str], guess: Guess) -> bool:
@@ -340,7 +383,8 @@ def _is_likely(template: Template, columns: Sequence[str], guess: Guess) -> bool
         if len({parts[role] for parts in template.names.values()}) > 1
     ]
     glued = "}{" in template.pattern  # fluency1, fluency2
-    several = len(differing) > 1 or glued
+    in_lists = any(map(_IN_LIST.search, columns))
+    several = len(differing) > 1 or glued or in_lists
     return several or not any(map(looks_like_criterion, columns))
 
 

@@ -24,6 +24,7 @@ from metassay.tabular.columns import Keys, Named
 from metassay.tabular.scales import guess_direction
 
 _FIELD = re.compile(r"\{(\w+)\}")
+_PLACE = re.compile(r"\d+\.\S")  # `0.fluency`
 _SHARE = 0.5  # of a field's values that must be known for the field to be of their role
 _ORDER = (Role.DOC, Role.SYSTEM, Role.CRITERION, Role.METRIC, Role.RATER, Role.PART)
 _THINGS = (Role.CRITERION, Role.METRIC)
@@ -72,13 +73,15 @@ def read_names(pattern: str, columns: Sequence[str], keys: Keys) -> Named:
         for role, value in {pair for parse in of_name for pair in parse.items()}
     )
 
-    def support(parse: Mapping[str, str]) -> tuple[int, int]:
+    def support(parse: Mapping[str, str]) -> tuple[int, int, int]:
+        # The place in a list belongs to the list's name before it.
+        divided = sum(bool(_PLACE.match(value)) for value in parse.values())
         n_known = sum(known.has(role, value) for role, value in parse.items())
         shared = sum(counts[pair] for pair in parse.items())
         longest = max(
             (len(parse[role]) for role in _THINGS if role in parse), default=0
         )
-        return _KNOWN * n_known + shared, longest
+        return -divided, _KNOWN * n_known + shared, longest
 
     best = {
         column: max(of_name, key=support)
@@ -151,6 +154,8 @@ class _Field(NamedTuple):
     values: Mapping[str, str]
     before: str
     after: str
+    # whether values are places in lists of JSON, as in `annotations.0.fluency`
+    in_list: bool = False
 
     @property
     def different(self) -> list[str]:
@@ -334,10 +339,13 @@ def _assign(
     if not fields:
         return None
     known = _Known.of(keys)
+    fields = _join_lists(fields, known)
     roles: dict[int, str] = {}
     free = [role for role in _ORDER if role in allowed]
-    for tell in (_by_keys, _by_names, _by_label):
+    for tell in _TELL:
         for number, field in enumerate(fields):
+            if field.in_list:
+                continue
             candidates = [role for role in tell(field, known) if role in free]
             if (
                 number not in roles
@@ -371,6 +379,8 @@ def _guess_rest(
     rest = [number for number in range(len(fields)) if number not in roles]
     for number in sorted(rest, key=lambda number: -len(fields[number].different)):
         open_roles = [role for role in free if role not in roles.values()]
+        if fields[number].in_list:  # each place has the answer of somebody else
+            open_roles = [role for role in open_roles if role == Role.RATER]
         if len(fields) == 1 and _has_words(fields[0]):  # which say the criterion
             open_roles = [role for role in open_roles if role not in _THINGS]
         # Where documents and systems are known, other values are of neither.
@@ -413,6 +423,37 @@ def _by_label(field: _Field, _: _Known) -> list[str]:
     """Return the role that the word before a field tells, as in `Case: case01`."""
     label = fold_name(_label(field))
     return [role for role in _ORDER if label in USUAL.get(role, ())]
+
+
+_TELL = (_by_keys, _by_names, _by_label)
+
+
+def _join_lists(fields: Sequence[_Field], known: _Known) -> list[_Field]:
+    """Mark fields that are places in lists, and join each with the name of its list.
+
+    The lists of `experts.0.fluency` and `crowd.4.fluency` hold answers of different people,
+    so `experts.0` is one of them.
+    """
+    joined: list[_Field] = []
+    for field in fields:
+        dotted = field.before.endswith(".") or field.after.startswith(".")
+        if not dotted or not all(value.isdigit() for value in field.different):
+            joined.append(field)
+            continue
+        before, values = field.before, field.values
+        if joined and not joined[-1].in_list:
+            names = joined[-1]
+            if not any(tell(names, known) for tell in _TELL):
+                joined.pop()
+                before = names.before
+                values = {
+                    name: f"{of_list}{names.after}{values[name]}"
+                    for name, of_list in names.values.items()
+                }
+        joined.append(
+            _Field(values=values, before=before, after=field.after, in_list=True)
+        )
+    return joined
 
 
 def _has_words(field: _Field) -> bool:

@@ -48,6 +48,7 @@ class NumberFormat(NamedTuple):
     words: Mapping[str, float] = {}  # folded
     commas: bool = False  # 3,5 is 3.5
     fault: str = ""
+    missing: frozenset[str] = frozenset()  # words of the user for no answer, folded
 
     @property
     def has_verdicts(self) -> bool:
@@ -86,11 +87,17 @@ class NumberFormat(NamedTuple):
     def is_missing(self, cell: str) -> bool:
         """Whether the cell is empty or a sign of a missing number."""
         folded = cell.strip().casefold()
+        if folded in self.missing:
+            return True
         return folded not in self.words and folded in _NO_NUMBER
 
 
 def find_format(
-    cells: Iterable[str], *, semicolons: bool, words: Sequence[str] = ()
+    cells: Iterable[str],
+    *,
+    semicolons: bool,
+    words: Sequence[str] = (),
+    missing: frozenset[str] = frozenset(),
 ) -> NumberFormat:
     """Find how the numbers of a column are written.
 
@@ -98,18 +105,19 @@ def find_format(
     grades in order, which count from 1. A column of yes and no, pass and fail, correct
     and incorrect is 1 and 0, though a few cells may be other words, which have no
     number; 4/5, "4 stars" and "★★★★☆" are 4. Whether 3,5 is 3.5 depends on the whole
-    column, unless semicolons separate the file's columns.
+    column, unless semicolons separate the file's columns. `missing` are words that mean
+    that there is no answer.
     """
     if words:
-        return NumberFormat(
-            {word.casefold(): float(n) for n, word in enumerate(words, start=1)}
-        )
+        grades = {word.casefold(): float(n) for n, word in enumerate(words, start=1)}
+        return NumberFormat(grades, missing=missing)
     counts = Counter[str]()
     for cell, n in Counter(cells).items():
         counts[cell.casefold()] += n
-    values = {cell: n for cell, n in counts.items() if cell not in _NO_NUMBER}
+    nothing = _NO_NUMBER | missing
+    values = {cell: n for cell, n in counts.items() if cell not in nothing}
     if labels := _find_labels(values):
-        return NumberFormat(labels)
+        return NumberFormat(labels, missing=missing)
     shares = [match[2] for cell in values if (match := _OUT_OF.fullmatch(cell))]
     if len(set(shares)) > 1:
         fault = "has numbers out of several maxima, such as 4/5 and 7/10"
@@ -129,7 +137,7 @@ def find_format(
         fault = "has numbers with a comma and others with a point"
     elif with_comma and not semicolons and all(map(_THOUSANDS.fullmatch, with_comma)):
         fault = "has numbers such as 1,234, which may mean a thousand or a fraction"
-    return NumberFormat(commas=bool(with_comma), fault=fault)
+    return NumberFormat(commas=bool(with_comma), fault=fault, missing=missing)
 
 
 def _find_labels(values: Mapping[str, int]) -> Mapping[str, float]:

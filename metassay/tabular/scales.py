@@ -1,8 +1,8 @@
 """Find the direction of a metric or criterion, and the scale of ratings.
 
 Every command finds directions by the same rule, and prints it: first by the user's
-options, then by a column `better` of the file, then by Metassay's list of metrics, then
-by the name.
+options, then by a column `better` of the file, by its cells (a pass is better than a fail,
+the first rank than the second), by Metassay's list of metrics, and by the name.
 """
 
 import re
@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from metassay.core.errors import shown
+from metassay.core.errors import quoted, shown
 from metassay.tabular.column_synonyms import pattern
 from metassay.tabular.decoding import finite_number
 
@@ -28,6 +28,7 @@ _WHICH = {
     "neither": "neither more nor less is better",
 }
 BY_USER, BY_FILE = "as you say", "as the file says"
+BY_WORDS, BY_RANKS = "a pass is better than a fail", "ranks, of which 1 is the best"
 LISTED, BY_NAME = "by Metassay's list of metrics", "by the name"
 
 
@@ -45,50 +46,77 @@ def direction(
     known: Mapping[str, str],
     *,
     by_file: Mapping[str, str] | None = None,
+    by_cells: Mapping[str, Direction] | None = None,
     criterion: bool = False,
 ) -> Direction:
     """Find the direction of a metric or criterion by its names, the file's first.
 
     `by_user`: the names that the user gives to `higher`, `lower` and `neither`;
-    `by_file`: what the file's column `better` says of a metric; `known`: the directions
-    of Metassay's metrics. A criterion is never neither.
+    `by_file`: what the file's column `better` says of a metric; `by_cells`: what
+    `directions_of_cells` returns; `known`: the directions of Metassay's metrics. A
+    criterion is never neither.
     """
     name = names[0]
     directions = [
         better for better, metrics in by_user.items() if {*names} & {*metrics}
     ]
     if len(directions) > 1:
-        what = f"{shown(name)} is named by --{directions[0]} and --{directions[1]}"
+        what = f"{quoted(name)} is named by --{directions[0]} and --{directions[1]}"
         return Direction(directions[0], BY_USER, (what, "name it by one of them"))
     if directions:
         better, why = directions[0], BY_USER
     elif by_file and name in by_file:
-        return Direction(by_file[name], BY_FILE)
+        better, why = by_file[name], BY_FILE
+    elif by_cells and name in by_cells:
+        return by_cells[name]
     elif not criterion and name in known:
-        return Direction(known[name], LISTED)
+        better, why = known[name], LISTED
     else:
         better, why = guess_direction(name), BY_NAME
     if criterion and better == "neither":
-        what = f"{shown(name)} is a criterion, and nothing tells whether more of it is better"
+        what = f"{quoted(name)} is a criterion, and nothing tells whether more of it is better"
         options = f"--higher {shlex.quote(name)} or --lower {shlex.quote(name)}"
         fix = f"say {options}, or leave its column out of the file"
         return Direction("higher", why, (what, fix))
     if not better:
-        what = f"the name {shown(name)} does not tell whether more is better"
+        what = f"the name {quoted(name)} does not tell whether more is better"
         fix = f"say --higher {shlex.quote(name)} if more is better, else --lower"
         return Direction("higher", why, (what, fix))
     return Direction(better, why)
 
 
+def directions_of_cells(
+    verdicts: Collection[str], rankings: Collection[str], unnamed: Collection[str]
+) -> dict[str, Direction]:
+    """Return the directions that cells tell, whatever metrics and criteria are called.
+
+    `verdicts`: those whose cells are pass and fail or the like. `rankings`: those whose
+    values rank the systems of each document from 1 on; the first rank is the best if the
+    criterion has no name (`unnamed`), and a question if its name says nothing of ranks.
+    """
+    directions = {name: Direction("higher", BY_WORDS) for name in verdicts}
+    for name in rankings:
+        if name in unnamed:
+            directions[name] = Direction("lower", BY_RANKS)
+        elif guess_direction(name) != "lower":
+            what = f"{quoted(name)} has each of 1, 2, 3 ... once per document, as ranks have"
+            fix = (
+                f"say --lower {shlex.quote(name)} if 1 is the best, or"
+                f" --higher {shlex.quote(name)} if it is the worst"
+            )
+            directions[name] = Direction("higher", BY_RANKS, (what, fix))
+    return directions
+
+
 def direction_lines(directions: Mapping[str, Direction], what: str) -> Iterator[str]:
     """Yield a line for each direction and reason, with the names of metrics or criteria."""
     for better, words in _WHICH.items():
-        for why in (BY_USER, BY_FILE, LISTED, BY_NAME):
+        for why in (BY_USER, BY_FILE, BY_WORDS, BY_RANKS, LISTED, BY_NAME):
             if names := [
                 name for name, end in directions.items() if end[:2] == (better, why)
             ]:
                 more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-                yield f"{what}, {words} ({why}): {', '.join(map(shown, names[:_SHOWN]))}{more}"
+                yield f"{what}, {words} ({why}): {', '.join(map(quoted, names[:_SHOWN]))}{more}"
 
 
 class Scales(NamedTuple):

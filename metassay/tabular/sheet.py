@@ -57,12 +57,13 @@ class Sheet:
 
     `frame` has columns of dtype str (missing: an empty text) or float64 (missing: NaN).
     `semicolons`: whether they separate cells, so that 3,5 is a number. `words`: ordered
-    grades by column or criterion. `codes`: the number of each label by column, where
-    the file has both. `notes`: sentences on how the file was read. `merged`: columns
-    with merged cells, which all have the value of the first. `letters`: the letters of
-    a workbook's columns. `levels`: columns made of the keys of nested objects, whose
-    role nothing tells. `rater`: for whom the file stands if no column names the rater.
-    `parts`: the sheets of the files or pages, if several.
+    grades by column or criterion. `missing`: words for no answer, folded. `codes`: the
+    number of each label by column, where the file has both. `notes`: sentences on how
+    the file was read. `merged`: columns with merged cells, which all have the value of
+    the first. `letters`: the letters of a workbook's columns. `levels`: columns made of
+    the keys of nested objects, whose role nothing tells. `chosen`: columns by whose
+    cells rows were chosen. `rater`: for whom the file stands if no column names the
+    rater. `parts`: the sheets of the files or pages, if several.
     """
 
     name: str
@@ -72,11 +73,13 @@ class Sheet:
     kind: str = "line"  # the unit of `lines`
     semicolons: bool = False
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
     codes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     notes: Sequence[str] = ()
     merged: Mapping[str, str] = field(default_factory=dict)
     letters: Mapping[str, str] = field(default_factory=dict)
     levels: Sequence[str] = ()
+    chosen: Sequence[str] = ()
     rater: str = ""
     parts: "tuple[Sheet, ...]" = ()
     cache: dict[tuple[str, str], Any] = field(
@@ -114,10 +117,14 @@ class Sheet:
             if row < len(part.lines):
                 return part.cell(row, column)
             row -= len(part.lines)
-        at = self.at(row)
-        if column not in self.letters:
-            return at
-        return Place(self.name, f"{self.letters[column]}{at.row}", "cell")
+        return self.cell_of(self.at(row), column)
+
+    def cell_of(self, at: Place, column: str) -> Place:
+        """Return the place of a row's cell: its name in a workbook, elsewhere the row's."""
+        for part in self.parts or (self,):
+            if part.name == at.file and column in part.letters:
+                return Place(at.file, f"{part.letters[column]}{at.row}", "cell")
+        return at
 
     @property
     def raters(self) -> dict[str, str]:
@@ -153,9 +160,11 @@ class Sheet:
             plain = {cell: finite_number(cell) for cell in cells}
             others = {cell: n for cell, n in plain.items() if n is not None}
             labels = {label.casefold(): n for label, n in codes.items()}
-            return NumberFormat(others | labels)
+            return NumberFormat(others | labels, missing=self.missing)
         counts = {str(cell): int(n) for cell, n in self.counts(column).items()}
-        return find_format(counts, semicolons=self.semicolons, words=words)
+        return find_format(
+            counts, semicolons=self.semicolons, words=words, missing=self.missing
+        )
 
     def clear_numbers(self, column: str, problems: Findings) -> NumberFormat:
         """Return how the numbers of a column are written; ambiguous ones are a problem."""
@@ -186,10 +195,13 @@ class Sheet:
             if not read_as.is_missing(str(c))
         }
         # The user is asked about ambiguous numbers later.
-        is_number = (
-            looks_numeric if read_as.fault else lambda c: read_as.number(c) is not None
+        unclear = bool(read_as.fault)
+        n_numbers = sum(
+            n
+            for cell, n in counts.items()
+            if read_as.number(str(cell)) is not None
+            or (unclear and looks_numeric(str(cell)))
         )
-        n_numbers = sum(n for cell, n in counts.items() if is_number(str(cell)))
         return n_numbers / sum(counts.values()) if counts else 0.0
 
     def values(
@@ -198,11 +210,22 @@ class Sheet:
         """Return the numbers of a column; NaN where missing, infinity where no finite number."""
         cells = self.frame[column]
         if pd.api.types.is_float_dtype(cells.dtype):
-            return cells.to_numpy(dtype=np.float64)
+            numbers = cells.to_numpy(dtype=np.float64)
+            missing = [float(word) for word in self.missing if _is_float(word)]
+            return np.where(np.isin(numbers, missing), np.nan, numbers)
         codes, unique = pd.factorize(cells)
         known = read_as or self.numbers(column)
         values = [_value(cell, known) for cell in unique]
         return np.array(values, np.float64)[codes]
+
+
+def _is_float(word: str) -> bool:
+    """Whether a word is a number, `inf` included."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _are_grades(labels: Sequence[str]) -> bool:
@@ -252,6 +275,7 @@ def combine_sheets(sheets: Sequence[Sheet]) -> Sheet:
         "row",
         semicolons=all(sheet.semicolons for sheet in sheets),
         words=sheets[0].words,
+        missing=sheets[0].missing,
         codes={c: codes for sheet in sheets for c, codes in sheet.codes.items()},
         notes=[
             f"{one_line(sheet.name)}: {note}"
@@ -262,6 +286,7 @@ def combine_sheets(sheets: Sequence[Sheet]) -> Sheet:
             column: cells for sheet in sheets for column, cells in sheet.merged.items()
         },
         levels=tuple(dict.fromkeys(c for sheet in sheets for c in sheet.levels)),
+        chosen=tuple(dict.fromkeys(c for sheet in sheets for c in sheet.chosen)),
         parts=tuple(parts),
     )
 

@@ -139,12 +139,12 @@ def test_faults_of_both_frames_come_at_once_with_their_labels(frames) -> None:
     scores, ratings = frames
     wrong = scores.set_index(pd.Index([f"row {n}" for n in range(len(scores))]))
     wrong["good"] = wrong["good"].astype("object")
-    wrong.loc["row 3", "good"] = "a text of somebody"
+    wrong.loc["row 3", "good"] = "a text of somebody who wrote it"
     wrong.loc["row 4", "noise"] = np.inf
     lines = problems(wrong, pd.concat([ratings, ratings.iloc[[5]]]))
     starts = (
         "scores: row 'row 3': 'good' is not a finite number; write",
-        "scores: row 'row 4': 'noise' is not a finite number",
+        "scores: row 'row 4': 'noise' is 'inf', which is not a finite number",
         "ratings: row 5: the same doc_id, system, rater a second time",
     )
     assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == [
@@ -254,7 +254,9 @@ def test_a_form_that_asks_for_a_name_has_a_rater(frames) -> None:
     named = ratings.rename(columns={"rater": "Your name"})
     assert len(metassay.meta_eval(scores, named, **FEW).agreement)
     (line,) = problems(scores, ratings.rename(columns={"rater": "initials"}))
-    assert "keep one row, or call the column that says who rated 'rater'" in line
+    assert (
+        "keep one row, or name the column that says who rated: rater='COLUMN'" in line
+    )
 
 
 def test_a_misnamed_system_is_named(here, frames, results, capsys) -> None:

@@ -129,7 +129,7 @@ def test_missing_is_empty_nan_or_na_and_never_0(here) -> None:
 def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here) -> None:
     text = '\ufeffdoc_id,author,metric,value,remark\r\nd1,a,m,1,"two\r\nlines"\r\nd1,b,m,x,\r\n'
     (line,) = faults_of(text)
-    assert line.startswith("scores.csv: line 4: 'value' is not a finite number")
+    assert line.startswith("scores.csv: line 4: 'value' is 'x', which is not a finite")
     scores = read_scores(text.replace(",x,", ",2,"))
     assert scores.table["author"].tolist() == ["a", "b"]
     assert scores.notes == ["scores.csv: columns that are not read: 'remark'"]
@@ -148,15 +148,18 @@ def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here) -> None:
         ("doc_id,system,metric\nd,a,m\n", "column 'value' is missing"),
         ("doc_id,system\nd,a\n", "no column is a metric"),
         (
-            "doc_id,system,m\nd,a,good text\n",
-            "line 2: 'm' is not a finite number; write one",
+            "doc_id,system,m\nd,a,good text of some length\n",
+            "line 2: 'm' is not a finite number; write a number",
         ),
         (
             'doc_id,system,m\nd,a,"1,234"\n',
             "1,234, which may mean a thousand or a fraction",
         ),
-        ("doc_id,system,m\nd,a,inf\n", "line 2: 'm' is not a finite number"),
-        ("doc_id,system,m\nd,a,1e999\n", "line 2: 'm' is not a finite number"),
+        ("doc_id,system,m\nd,a,inf\n", "line 2: 'm' is 'inf', which is not a finite"),
+        (
+            "doc_id,system,m\nd,a,1e999\n",
+            "line 2: 'm' is '1e999', which is not a finite",
+        ),
         (
             "doc_id,system,m\nd,a,1\nd,a,2\n",
             "line 3: the same doc_id, system a second time ('d',",
@@ -194,7 +197,10 @@ def test_both_files_faults_come_at_once(here, capsys) -> None:
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
     assert "ratings.csv: is not in this folder" in lines[0]
-    assert "scores.csv: 2 lines: 'm' is not a finite number (first: line 2)" in lines[1]
+    assert (
+        "scores.csv: line 2: 'm' has 2 cells that are not finite numbers: 1 'x', 1 'y'"
+        in lines[1]
+    )
     assert "scores.csv: line 3: the same doc_id, system a second time" in lines[2]
     assert main(["meta-eval", "scores.csv", "scores.csv"]) == 2
     assert "is given as SCORES and as RATINGS" in capsys.readouterr().err

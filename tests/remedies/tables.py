@@ -56,6 +56,26 @@ VERDICTS = _table(
         for n in range(12)
     ],
 )
+# Ratings, and the same text's score beside each rater's rating.
+RATED_AND_SCORED = _table(
+    "doc_id,system,rater,fluency,good",
+    [
+        f"{doc},{system},{rater},{_value(doc, system, rater)},{_value(doc, system)}"
+        for doc in DOCUMENTS
+        for system in SYSTEMS
+        for rater in RATERS
+    ],
+)
+# Each rater puts three systems into an order: 1, 2 and 3 once per document.
+RANKS = _table(
+    "doc_id,system,rater,quality",
+    [
+        f"{doc},{system},{rater},{(place + number) % 3 + 1}"
+        for number, doc in enumerate(DOCUMENTS)
+        for rater in RATERS
+        for place, system in enumerate(("m", "n", "o"))
+    ],
+)
 # A row per text and rater.
 LABELS = _table(
     "doc,rater,judge,human",
@@ -71,6 +91,14 @@ def column(table: str, name: str, cells: str) -> str:
     """A table with one column more, all of whose cells are equal."""
     header, *rows = table.splitlines()
     return _table(f"{header},{name}", [f"{row},{cells}" for row in rows])
+
+
+def status(table: str, name: str, usual: str, odd: str) -> str:
+    """A table with one column more: `odd` in the rows of ben, `usual` in the others."""
+    header, *rows = table.splitlines()
+    cells = [odd if ",ben," in row else usual for row in rows]
+    pairs = zip(rows, cells, strict=True)
+    return _table(f"{header},{name}", [f"{row},{cell}" for row, cell in pairs])
 
 
 def one_more_row(table: str) -> str:

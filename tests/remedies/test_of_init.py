@@ -11,7 +11,17 @@ from tests.remedies.following import (
     run_printed,
     write,
 )
-from tests.remedies.tables import PLAIN, RATINGS, SCORES, TEXTS, column, one_more_row
+from tests.remedies.tables import (
+    DOCUMENTS,
+    PLAIN,
+    RANKS,
+    RATINGS,
+    SCORES,
+    TEXTS,
+    column,
+    one_more_row,
+    status,
+)
 
 FILES = {"t.csv": TEXTS, "r.csv": RATINGS, "s.csv": SCORES}
 RATED = "init study --texts t.csv --ratings r.csv --yes"
@@ -24,6 +34,8 @@ TWO_TEXTS = (
     f"doc_id,system,first,second\nd1,m,{LONG},{LONG} Yes.\nd2,m,{LONG} No.,{LONG} Oh.\n"
 )
 VARIANTS = f"doc_id,variant,text\nd1,x,{LONG}\nd1,y,{LONG} Yes.\nd2,x,{LONG} No.\nd2,y,{LONG} Oh.\n"
+
+RANKED = TEXTS + "".join(f"{doc},o,{LONG}\n" for doc in DOCUMENTS)
 
 REFUSALS: dict[str, Refusal] = {
     # ---- what was chosen before the results
@@ -40,6 +52,52 @@ REFUSALS: dict[str, Refusal] = {
         "--primary 'good': it was named before anybody saw results",
         "remove one of the two",
         (retype(" --tried 3", ""),),
+    ),
+    # ---- rows that may not count, and ranks
+    "rejected submissions": Refusal(
+        RATED,
+        {**FILES, "r.csv": status(RATINGS, "Status", "APPROVED", "REJECTED")},
+        "column 'Status' has 'REJECTED' in 8 rows, which may not count",
+        "--rows Status=APPROVED",
+        (add("--rows Status=APPROVED"),),
+    ),
+    "rows of a column that is not there": Refusal(
+        f"{RATED} --rows State=APPROVED",
+        {**FILES, "r.csv": column(RATINGS, "Status", "APPROVED")},
+        "--rows: there is no column 'State'",
+        "name one of these: ",
+        (retype("State", "Status"),),
+    ),
+    "ranks under the name of a quality": Refusal(
+        RATED,
+        {"t.csv": RANKED, "r.csv": RANKS},
+        "'quality' has each of 1, 2, 3 ... once per document, as ranks have",
+        "say --lower quality if 1 is the best, or --higher quality if it is the worst",
+        (add("--lower quality"),),
+    ),
+    "ratings of sentences": Refusal(
+        f"{RATED} --columns ratings.part=sentence",
+        {**FILES, "r.csv": column(RATINGS, "sentence", "1")},
+        "--columns ratings.part='sentence': init reads ratings of whole texts",
+        "metassay meta-eval tests labels of sentences and other parts",
+        (
+            retype(
+                "init study --texts t.csv --ratings r.csv --yes",
+                "meta-eval --ratings r.csv",
+            ),
+        ),
+    ),
+    "several words among numbers": Refusal(
+        RATED,
+        {
+            **FILES,
+            "r.csv": RATINGS.replace("d1,m,ann,1", "d1,m,ann,skip").replace(
+                "d2,m,ann,3", "d2,m,ann,timed out"
+            ),
+        },
+        "has numbers in 88% of its cells, words in others: 1 'skip', 1 'timed out'",
+        "--missing 'skip,timed out'",
+        (add("--missing 'skip,timed out'"),),
     ),
     # ---- the command
     "ratings without texts": Refusal(

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.remedies.following import Refusal, add, edit, retype, run_printed, write
-from tests.remedies.tables import LABELS, VERDICTS, column, one_more_row
+from tests.remedies.tables import LABELS, VERDICTS, column, one_more_row, status
 
 GRADES = VERDICTS.replace("pass", "4").replace("fail", "2")
 THIRD_WORD = VERDICTS.replace("i3,fail", "i3,unsure")
@@ -50,6 +50,20 @@ REFUSALS: dict[str, Refusal] = {
         "column 'judge' has 1 cell that is neither a pass nor a fail: 1 'unsure'",
         "--missing unsure",
         (add("--missing unsure"),),
+    ),
+    "submissions that were rejected": Refusal(
+        "judge-check v.csv",
+        {"v.csv": status(LABELS, "Status", "APPROVED", "REJECTED")},
+        "column 'Status' has 'REJECTED' in 12 rows, which may not count",
+        "--rows Status=APPROVED",
+        (add("--rows Status=APPROVED"),),
+    ),
+    "rows of a value that is not there": Refusal(
+        "judge-check v.csv --rows Status=APROVED",
+        {"v.csv": status(LABELS, "Status", "APPROVED", "REJECTED")},
+        "--rows: column 'Status' has no 'APROVED'",
+        "write values that it has: 'APPROVED', 'REJECTED'",
+        (retype("APROVED", "APPROVED"),),
     ),
     "grades": Refusal(
         "judge-check v.csv",

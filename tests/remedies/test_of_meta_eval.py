@@ -1,5 +1,7 @@
 """The refusals of `meta-eval`: each printed remedy is followed to an answer."""
 
+import json
+
 import pytest
 
 from tests.remedies.following import (
@@ -12,12 +14,16 @@ from tests.remedies.following import (
     write,
 )
 from tests.remedies.tables import (
+    DOCUMENTS,
     LONG_SCORES,
     PLAIN,
+    RANKS,
+    RATED_AND_SCORED,
     RATINGS,
     SCORES,
     column,
     one_more_row,
+    status,
 )
 
 BOTH = {"s.csv": SCORES, "r.csv": RATINGS}
@@ -28,6 +34,21 @@ CODE = f"{RATINGS.rpartition(',')[0]},99\n"
 TWO_COLUMNS = "doc_id,system,ann,ben\nd1,m,1,2\nd1,n,2,2\nd2,m,3,1\nd2,n,1,2\n"
 TWO_PARTS = (
     "doc_id,system,tone_ann,tone_ben,style_ann,style_ben\nd1,m,1,2,3,4\nd1,n,2,2,1,1\n"
+)
+
+# Objects within objects: of documents, of what nothing tells, and of criteria.
+NESTED = json.dumps(
+    {
+        doc: {"x": {"fluency": number}, "y": {"fluency": 4 - number}}
+        for number, doc in enumerate(DOCUMENTS, start=1)
+    }
+)
+
+LISTS = json.dumps(
+    [
+        {"doc_id": doc, "category": "a", "temperature": 0.7, "labels": [number % 2, 1]}
+        for number, doc in enumerate(DOCUMENTS)
+    ]
 )
 
 REFUSALS: dict[str, Refusal] = {
@@ -62,10 +83,15 @@ REFUSALS: dict[str, Refusal] = {
     ),
     "one file in two places": Refusal(
         f"meta-eval r.csv r.csv {FEW}",
-        {"r.csv": RATINGS},
+        {"r.csv": RATED_AND_SCORED},
         "r.csv: is given as SCORES and as RATINGS",
-        "put the columns with metrics and those with ratings in two files",
-        (write("s.csv", SCORES), retype("r.csv r.csv", "s.csv r.csv")),
+        "--columns scores.metrics=METRIC,METRIC ratings.criteria=CRITERION,CRITERION",
+        (
+            add(
+                "--columns scores.metrics=METRIC,METRIC ratings.criteria=CRITERION,CRITERION",
+                **{"METRIC,METRIC": "good", "CRITERION,CRITERION": "fluency"},
+            ),
+        ),
     ),
     "an example beside files": Refusal(
         "meta-eval r.csv --example study",
@@ -246,8 +272,8 @@ REFUSALS: dict[str, Refusal] = {
         f"meta-eval s.csv r.csv {FEW}",
         {"s.csv": SCORES, "r.csv": CODE},
         "'fluency' has the value 99, far from all others",
-        "leave the cell empty if nobody rated",
-        (edit("r.csv", ",99", ","),),
+        "leave the cell empty if nobody rated, or say --missing=99",
+        (add("--missing=99"),),
     ),
     "a rating beyond its scale": Refusal(
         f"meta-eval s.csv r.csv --scale fluency=1..5 {FEW}",
@@ -324,7 +350,90 @@ REFUSALS: dict[str, Refusal] = {
         "--higher length or --lower length",
         (add("--lower length"),),
     ),
+    # ---- rows that may not count
+    "rejected submissions": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": status(RATINGS, "Status", "AWAITING REVIEW", "REJECTED")},
+        "column 'Status' has 'REJECTED' in 8 rows, which may not count",
+        "--rows 'Status=AWAITING REVIEW'",
+        (add("--rows 'Status=AWAITING REVIEW'"),),
+    ),
+    "failed checks that count all the same": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": status(RATINGS, "attention_check_1", "1", "0")},
+        "column 'attention_check_1' has '0' in 8 rows, which may not count",
+        "or all: --rows attention_check_1=1,0",
+        (add("--rows attention_check_1=1,0"),),
+    ),
+    "previews alone": Refusal(
+        f"meta-eval s.csv r.csv {FEW}",
+        {"s.csv": SCORES, "r.csv": column(RATINGS, "Status", "Preview")},
+        "column 'Status' has 'Preview' in 16 rows, which may not count",
+        "remove these rows, or say that they count: --rows Status=Preview",
+        (add("--rows Status=Preview"),),
+    ),
+    "rows of a value that is not there": Refusal(
+        "meta-eval r.csv --rows Status=APROVED",
+        {"r.csv": status(RATINGS, "Status", "APPROVED", "REJECTED")},
+        "--rows: column 'Status' has no 'APROVED'",
+        "write values that it has: 'APPROVED', 'REJECTED'",
+        (retype("APROVED", "APPROVED"),),
+    ),
+    "rows of a column that is not there": Refusal(
+        "meta-eval r.csv --rows State=APPROVED",
+        {"r.csv": column(RATINGS, "Status", "APPROVED")},
+        "--rows 'State': there is no such column",
+        "name one of them",
+        (retype("State", "Status"),),
+    ),
+    # ---- ranks
+    "ranks under the name of a quality": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RANKS},
+        "'quality' has each of 1, 2, 3 ... once per document, as ranks have",
+        "say --lower quality if 1 is the best, or --higher quality if it is the worst",
+        (add("--lower quality"),),
+    ),
+    "lists of answers without names": Refusal(
+        "meta-eval r.json",
+        {"r.json": LISTS},
+        "which of 'temperature', 'labels.0', 'labels.1' are ratings is unclear",
+        "say it: --columns ratings.raters=labels.0,labels.1, or other columns",
+        (add("--columns ratings.raters=labels.0,labels.1"),),
+    ),
+    "keys whose role nothing tells": Refusal(
+        "meta-eval r.json",
+        {"r.json": NESTED},
+        "what keys such as 'x', 'y' name is unclear",
+        "say it: --columns 'ratings.rater=key 2', or another role of the column 'key 2'",
+        (add("--columns 'ratings.rater=key 2'"),),
+    ),
     # ---- cells
+    "several words among numbers": Refusal(
+        "meta-eval r.csv",
+        {
+            "r.csv": RATINGS.replace("d1,m,ann,1", "d1,m,ann,skip").replace(
+                "d2,m,ann,3", "d2,m,ann,timed out"
+            )
+        },
+        "r.csv: line 2: 'fluency' has 2 cells that are not finite numbers",
+        "if nobody answered there, say --missing 'skip,timed out'",
+        (add("--missing 'skip,timed out'"),),
+    ),
+    "a date that Excel made": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RATINGS + "d5,m,ann,2026-03-04\n"},
+        "line 18: 'fluency' is a date, 2026-03-04, which Excel makes of entries such as 3-4",
+        "make the cell text in Excel, and enter it again",
+        (edit("r.csv", "2026-03-04", "3"),),
+    ),
+    "an error of Excel": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": RATINGS + "d5,m,ann,#DIV/0!\n"},
+        "line 18: 'fluency' is #DIV/0!, an error of Excel",
+        "correct the formula, or empty the cell",
+        (edit("r.csv", "#DIV/0!", ""),),
+    ),
     "a word among numbers": Refusal(
         "meta-eval r.csv",
         {
@@ -334,8 +443,8 @@ REFUSALS: dict[str, Refusal] = {
             .replace("d1,m,ann,4", "d1,m,ann,good")
             .replace("d1,m,ann,5", "d1,m,ann,good")
         },
-        "'fluency' is not a finite number",
-        "or nothing, NaN or NA if there is none",
+        "r.csv: line 2: 'fluency' is 'good', which is not a finite number",
+        "write a number, or leave the cell empty",
         (edit("r.csv", "d1,m,ann,good", "d1,m,ann,"),),
     ),
     "a number beyond all bounds": Refusal(
@@ -356,8 +465,8 @@ REFUSALS: dict[str, Refusal] = {
         "meta-eval r.csv",
         {"r.csv": RATINGS.replace("rater", "who")},
         "the same doc_id, system a second time",
-        "call the column that says who rated 'rater'",
-        (edit("r.csv", "who", "rater"),),
+        "name the column that says who rated: --columns rater=COLUMN",
+        (add("--columns rater=COLUMN", COLUMN="who"),),
     ),
     "texts of no system": Refusal(
         "meta-eval r.csv",

@@ -11,6 +11,7 @@ from metassay.tables.names import REFERENCE as REFERENCE_AUTHOR
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import Columns
 from metassay.tabular.numbers import NumberFormat, find_format, is_blank
+from metassay.tabular.odd_cells import OddCells
 from metassay.tabular.rows import (
     Findings,
     MetricRow,
@@ -27,7 +28,6 @@ from metassay.text.sentences import sentences
 
 STUDY = "people"
 ONE_RATER, ONE_CRITERION, ONE_SYSTEM, ONE_METRIC = "rater", "rating", "system", "score"
-_NO_NUMBER, _WRITE = "a cell is not a number", "write a number, or leave it empty"
 _SPEAKER = re.compile(r"([^\W\d_][\w .'-]{0,24}):\s+(?=\S)")
 _SPEAKERS = 6  # different ones in a dialogue, at most
 _SPOKEN = 0.8  # of the lines begin with a speaker in a dialogue
@@ -72,6 +72,18 @@ class Table(NamedTuple):
             )
         column = self.columns.roles.get(role)
         return self.sheet.cells(column) if column else []
+
+    def verdicts(self, role: str, default: str) -> list[str]:
+        """Return the criteria or metrics whose cells are pass and fail, or words like these.
+
+        `default` is the name of one that no column or name tells.
+        """
+        numbers = self.numbers(Findings())
+        columns = [column for column, form in numbers.items() if form.has_verdicts]
+        if columns and role in self.columns.roles:
+            return self.names(role)
+        labels = (self.columns.spread.get(column, {}) for column in columns)
+        return [names.get(role, default) for names in labels]
 
     @property
     def roles(self) -> frozenset[str]:
@@ -146,13 +158,15 @@ def add_ratings(
 ) -> int:
     """Add ratings of the study `people`; return the number of empty cells (the rater abstained)."""
     words = {
-        c: find_format((), semicolons=False, words=w)
+        c: find_format((), semicolons=False, words=w, missing=table.sheet.missing)
         for c, w in table.sheet.words.items()
     }
     anonymous = Role.RATER not in table.roles
     rated: set[tuple[str, ...]] = set()
     n_empty = 0
-    for at, cells, of_column in _value_rows(table, systems, references_by, rows):
+    odd = OddCells()
+    for cell in _value_rows(table, systems, references_by, rows):
+        at, cells = cell.at, cell.roles
         # Of several files each is a rater's.
         rater = table.sheet.raters.get(at.file, ONE_RATER)
         value = {
@@ -173,10 +187,11 @@ def add_ratings(
             )
             continue
         rated.add(key)
-        numbers = words.get(rating.criterion, of_column)
-        number = numbers.read(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+        numbers = words.get(rating.criterion, cell.numbers)
+        number = cell.number(numbers, table.sheet, odd)
         n_empty += numbers.is_missing(cells[Role.VALUE])
         rows.ratings.append(RatingRow(at, **{**dict(rating), "value": number}))
+    odd.report(rows.problems)
     return n_empty
 
 
@@ -187,15 +202,20 @@ def add_scores(
     renamed: Mapping[str, str],
     better: Mapping[str, str],
     rows: Rows,
+    *,
+    again: bool = False,
 ) -> int:
     """Add scores; return the number of empty cells (the metric is undefined there).
 
     `renamed`: names of metrics here, by those in the file; `better`: directions by
-    names here.
+    names here. `again`: a text's scores may be in several equal rows, one per rater.
     """
     first: dict[str, MetricRow] = {}
     n_empty = 0
-    for at, cells, numbers in _value_rows(table, systems, references_by, rows):
+    odd = OddCells()
+    seen: set[tuple[str, ...]] = set()
+    for cell in _value_rows(table, systems, references_by, rows):
+        at, cells = cell.at, cell.roles
         name = cells.get(Role.METRIC, table.default_metric)
         metric = renamed.get(name, name)
         value = {
@@ -206,11 +226,13 @@ def add_scores(
         score = validate(
             Score, {**value, "value": cells[Role.VALUE]}, at, rows.problems
         )
+        again_here = (*value.values(), cells[Role.VALUE])
+        if again and again_here in seen:
+            continue
+        seen.add(again_here)
         if score is not None:
-            number = numbers.read(
-                cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems
-            )
-            n_empty += numbers.is_missing(cells[Role.VALUE])
+            number = cell.number(cell.numbers, table.sheet, odd)
+            n_empty += cell.numbers.is_missing(cells[Role.VALUE])
             rows.scores.append(
                 ScoreRow(at, score.doc_id, score.author, FULL, metric, number)
             )
@@ -218,13 +240,35 @@ def add_scores(
                 metric, MetricRow(at, metric, better.get(metric, "higher"))
             )
     rows.metrics += first.values()
+    odd.report(rows.problems)
     return n_empty
+
+
+class _Cell(NamedTuple):
+    """A value: its place, the row's cells by role, its column and how that writes numbers."""
+
+    at: Place
+    roles: Mapping[str, str]
+    column: str
+    numbers: NumberFormat
+
+    def number(
+        self, numbers: NumberFormat, sheet: Sheet, odd: OddCells
+    ) -> float | None:
+        """Return the number; None if it is missing or no number, which `odd` then has."""
+        cell = self.roles[Role.VALUE]
+        if numbers.is_missing(cell) or numbers.fault:
+            return None
+        number = numbers.number(cell)
+        if number is None:
+            odd.keep(self.column, sheet.cell_of(self.at, self.column), cell)
+        return number
 
 
 def _value_rows(
     table: Table, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
-) -> Iterator[tuple[Place, Mapping[str, str], NumberFormat]]:
-    """Yield each value's place, the row's cells by role, and how its numbers are written."""
+) -> Iterator[_Cell]:
+    """Yield each value."""
     writers = {*systems} - {*references_by, REFERENCE_AUTHOR}
     if Role.SYSTEM not in table.roles and len(writers) != 1:
         what = "no column says which system's text each row is about"
@@ -234,11 +278,8 @@ def _value_rows(
     numbers = table.numbers(rows.problems)
     for at, cells, column in table.melt(Role.VALUE):
         author = cells[Role.SYSTEM] if Role.SYSTEM in cells else next(iter(writers))
-        yield (
-            at,
-            {**cells, Role.SYSTEM: references_by.get(author, author)},
-            numbers[column],
-        )
+        roles = {**cells, Role.SYSTEM: references_by.get(author, author)}
+        yield _Cell(at=at, roles=roles, column=column, numbers=numbers[column])
 
 
 def _add_equal(

@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -20,6 +20,7 @@ from metassay.datasets.checks import check
 from metassay.metrics.describe import RELEASED
 from metassay.project.make import in_letters
 from metassay.project.spreadsheets.convert import (
+    ONE_CRITERION,
     Table,
     add_ratings,
     add_scores,
@@ -43,7 +44,10 @@ from metassay.tabular.columns import (
 )
 from metassay.tabular.far_ratings import check_ratings
 from metassay.tabular.files import read_sheets
+from metassay.tabular.guess import listed
 from metassay.tabular.infer_columns import find_columns, join_by_text
+from metassay.tabular.rankings import find_rankings
+from metassay.tabular.row_choice import ask_rows, choose_rows, parse_rows
 from metassay.tabular.rows import Findings, Place, RatingRow, Rows
 from metassay.tabular.scales import (
     BY_USER,
@@ -51,6 +55,7 @@ from metassay.tabular.scales import (
     Scales,
     direction,
     direction_lines,
+    directions_of_cells,
     ends_in_name,
     guess_scale,
     parse_scales,
@@ -83,6 +88,8 @@ class Inputs(NamedTuple):
     primary_criterion: str | None = None
     tried: int = 1  # how many metrics each was the best of, elsewhere
     fitted: Sequence[str] = ()  # metrics that were fitted on the ratings
+    rows: Sequence[str] = ()  # which rows count: "Status=APPROVED"
+    missing: Sequence[str] = ()  # words that mean that nobody rated
 
     @property
     def directions(self) -> dict[str, Sequence[str]]:
@@ -112,14 +119,9 @@ def read_all(inputs: Inputs) -> OwnData:
     scales = parse_scales(
         [scale.rpartition("=")[::2] for scale in inputs.scales], problems
     )
+    problems += _problems_of_parts(columns)
     raise_problems(problems)
-    sheets: dict[str, Sheet] = {}
-    for kind, paths in inputs.files.items():
-        sheet = read_sheets(paths, rows.problems, page=kind)
-        if sheet is not None:
-            sheets[kind] = replace(
-                sheet, words=scales.words if kind == "ratings" else {}
-            )
+    sheets = _read_sheets(inputs, scales, rows.problems)
     tables = _find_tables(sheets, columns, rows.problems)
     if "texts" not in tables:
         raise BadInput(rows.problems.lines())
@@ -146,14 +148,24 @@ def read_all(inputs: Inputs) -> OwnData:
         of_metrics = _directions_of_metrics(scores, renamed, inputs, rows.problems)
         better = {renamed[old]: end.better for old, end in of_metrics.items()}
         empty["scores"] = add_scores(
-            scores, systems, references_by, renamed, better, rows
+            scores,
+            systems,
+            references_by,
+            renamed,
+            better,
+            rows,
+            again=bool(real["scores"] & (real.get("ratings", set()) | real["texts"])),
         )
     scales.ranges.update(
         {c: (1.0, float(len(words))) for c, words in scales.words.items()}
     )
     rated = list(dict.fromkeys(rating.criterion for rating in rows.ratings))
+    by_cells = _by_cells(tables.get("ratings"), rows)
     of_criteria = {
-        name: direction([name], inputs.directions, {}, criterion=True) for name in rated
+        name: direction(
+            [name], inputs.directions, {}, by_cells=by_cells, criterion=True
+        )
+        for name in rated
     }
     criteria = _build_criteria(of_criteria, scales, rows)
     _check_names(inputs, criteria, renamed, rows.problems)
@@ -182,6 +194,50 @@ def read_all(inputs: Inputs) -> OwnData:
         *direction_lines(of_criteria, "criteria"),
     ]
     return OwnData(tables, rows, criteria, references, renamed, empty, design, lines)
+
+
+def _problems_of_parts(columns: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield a problem for each file whose column of parts is named: texts are rated whole."""
+    for kind in ("ratings", "scores"):
+        if Role.PART in columns[kind]:
+            option = f"--columns {kind}.part={quoted(columns[kind][Role.PART])}"
+            fix = "metassay meta-eval tests labels of sentences and other parts"
+            yield f"{option}: init reads {kind} of whole texts; {fix}"
+
+
+def _read_sheets(
+    inputs: Inputs, scales: Scales, problems: Findings
+) -> dict[str, Sheet]:
+    """Read the files of each kind, with the user's grades in words and words for no answer."""
+    sheets: dict[str, Sheet] = {}
+    for kind, paths in inputs.files.items():
+        sheet = read_sheets(paths, problems, page=kind)
+        if sheet is not None:
+            sheets[kind] = replace(
+                sheet,
+                words=scales.words if kind == "ratings" else {},
+                missing=frozenset(map(str.casefold, inputs.missing)),
+            )
+    return _choose_rows(sheets, inputs, problems)
+
+
+def _choose_rows(
+    sheets: Mapping[str, Sheet], inputs: Inputs, problems: Findings
+) -> dict[str, Sheet]:
+    """Return the rows that count; a problem where that is unclear of ratings."""
+    columns = [column for sheet in sheets.values() for column in sheet.columns]
+    rows = parse_rows(inputs.rows, columns)
+    for column in rows:
+        if column not in columns:
+            fix = f"name one of these: {listed(columns, len(columns))}"
+            problems.add(Place("--rows"), f"there is no column {quoted(column)}", fix)
+    chosen = {
+        kind: choose_rows(sheet, rows, problems) for kind, sheet in sheets.items()
+    }
+    if "ratings" in chosen:
+        for what, fix in ask_rows(chosen["ratings"], rows):
+            problems.add(Place(chosen["ratings"].name), what, fix)
+    return chosen
 
 
 def has_reference(rows: Rows) -> bool:
@@ -273,6 +329,19 @@ def _rename_metrics(scores: Table, problems: Findings) -> dict[str, str]:
     return renamed
 
 
+def _by_cells(ratings: Table | None, rows: Rows) -> dict[str, Direction]:
+    """Return the directions that the cells of ratings tell: passes, and ranks."""
+    if ratings is None:
+        return {}
+    keys = ["doc_id", "author", "rater", "criterion", "value"]
+    values = [[getattr(rating, key) for key in keys] for rating in rows.ratings]
+    table = pd.DataFrame(values, columns=keys).astype({"value": "float64"})
+    rankings = find_rankings(table, "criterion", ["doc_id", "rater"])
+    unnamed = {ONE_CRITERION} - {*ratings.sheet.columns}
+    verdicts = ratings.verdicts(Role.CRITERION, ONE_CRITERION)
+    return directions_of_cells(verdicts, rankings, unnamed)
+
+
 def _directions_of_metrics(
     scores: Table, renamed: Mapping[str, str], inputs: Inputs, problems: Findings
 ) -> dict[str, Direction]:
@@ -280,8 +349,12 @@ def _directions_of_metrics(
     known = {name: metric.better for name, metric in descriptions().items()}
     column = scores.columns.roles.get(Role.METRIC)
     by_file = directions_in(scores.sheet, column, problems)
+    verdicts = scores.verdicts(Role.METRIC, scores.default_metric)
+    by_cells = directions_of_cells(verdicts, (), ())
     directions = {
-        old: direction([old, new], inputs.directions, known, by_file=by_file)
+        old: direction(
+            [old, new], inputs.directions, known, by_file=by_file, by_cells=by_cells
+        )
         for old, new in renamed.items()
     }
     _check_directions(directions, scores.sheet.name, problems)

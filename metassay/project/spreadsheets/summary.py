@@ -279,6 +279,8 @@ def command(folder: Path, inputs: Inputs, data: OwnData, more: Iterable[str]) ->
     if inputs.tried > 1:
         words += ["--tried", str(inputs.tried)]
     words += _option("--fitted", inputs.fitted)
+    words += _option("--rows", inputs.rows)
+    words += _option("--missing", inputs.missing)
     ends = [
         f"{name}={'<'.join(_grades(data, name)) or f'{scale.low:g}..{scale.high:g}'}"
         for name, scale in data.criteria.items()

@@ -167,14 +167,18 @@ def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path):
         ["v9", "alba", "ann", "3", "1"],
         ["v1", "gpt4", "ann", "3", "1"],
     ]
-    ratings[1] = [*ratings[1][:3], "rather fluent", ratings[1][4]]
+    ratings[1] = [
+        *ratings[1][:3],
+        "rather fluent for a text of this length",
+        ratings[1][4],
+    ]
     scores = [*SCORES, SCORES[1], ["v7", "alba", ".5", "1", "1"]]
     message = refused(tmp_path, texts=texts, ratings=ratings, scores=scores)
     for words in (
         "texts.csv: line 21: does not have the 5 cells of the header (2 cells)",
         "texts.csv: line 5: the source differs from an earlier row's",
         "texts.csv: line 18: the key (doc_id, author, part) is there twice",
-        "ratings.csv: line 2: a cell is not a number; write a number, or leave it empty",
+        "ratings.csv: line 2: 'fluency' is not a finite number; write a number, or leave the cell",
         "ratings.csv: line 14: system 'alba' has no text for the document in texts.csv",
         "ratings.csv: line 15: system 'gpt4' is not in texts.csv",
         "scores.csv: line 8: the key (doc_id, author, part, metric) is there twice",

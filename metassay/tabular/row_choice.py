@@ -1,0 +1,162 @@
+"""Which rows of a table count: by the user's choice, and where that must be asked.
+
+Crowd workers' submissions that were rejected, answers of raters who failed a check of their
+attention, and previews of a survey stand in exports beside the others. Whether they count
+changes numbers, so it is asked.
+"""
+
+import shlex
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from metassay.core.errors import quoted
+from metassay.format.numbers import counted
+from metassay.tabular.column_synonyms import (
+    CHECK,
+    ROW_COUNTS,
+    ROW_COUNTS_NOT,
+    ROW_STATUS,
+    WORDS,
+    fold_name,
+    is_called,
+)
+from metassay.tabular.numbers import is_blank
+from metassay.tabular.rows import Findings, Place
+from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
+
+_DOUBTFUL = frozenset(map(str.strip, WORDS["doubtful_status"].split("|")))
+_FAILED = frozenset(WORDS["failed_check"].split("|"))
+_TRUE = frozenset(("1", "true", "yes", "y", "ja", "wahr", "t"))
+# Names of columns, and their cells that leave open whether a row counts.
+_SAYS = (
+    (ROW_STATUS, _DOUBTFUL),
+    (ROW_COUNTS, _FAILED),
+    (ROW_COUNTS_NOT, _TRUE),
+)
+_SHOWN = 6  # values of a column in a message
+_MOST = 12  # different values of a column that says whether rows count
+
+Rows = Mapping[str, Sequence[str]]  # the values that count, by column
+
+
+def parse_rows(words: Sequence[str], columns: Collection[str]) -> dict[str, list[str]]:
+    """Return the values that count by column, from words such as `Status=APPROVED` and `DONE`.
+
+    A word without a column is a further value of the last one.
+
+    >>> parse_rows(["Status=APPROVED", "AWAITING REVIEW"], ["Status"])
+    {'Status': ['APPROVED', 'AWAITING REVIEW']}
+    """
+    rows: dict[str, list[str]] = {}
+    last = ""
+    for word in words:
+        column, equals, value = word.partition("=")
+        if equals and (column in columns or not last):
+            last = column
+            rows.setdefault(column, []).append(value)
+        else:
+            rows.setdefault(last, []).append(word)
+    return rows
+
+
+def choose_rows(sheet: Sheet, rows: Rows, problems: Findings) -> Sheet:
+    """Return the rows that count; a problem if a value is in no row, or no row is left."""
+    if sheet.parts:
+        return combine_sheets(
+            [choose_rows(part, rows, problems) for part in sheet.parts]
+        )
+    for column, values in rows.items():
+        if column not in sheet.frame:
+            continue
+        cells = to_keys(sheet.frame[column])
+        for value in values:
+            if not cells.eq(value).any():
+                what = f"--rows: column {quoted(column)} has no {quoted(value)}"
+                fix = f"write values that it has: {_some(sheet, column)}"
+                problems.add(Place(sheet.name), what, fix)
+        chosen = cells.isin(list(values)).to_numpy()
+        if not chosen.any():
+            return sheet
+        left_out = counted(int((~chosen).sum()), "row")
+        listed_values = ", ".join(map(quoted, values))
+        note = (
+            f"rows with {quoted(column)} = {listed_values} count; {left_out} left out"
+        )
+        sheet = replace(
+            sheet,
+            frame=sheet.frame[chosen].reset_index(drop=True),
+            lines=np.asarray(sheet.lines)[chosen],
+            chosen=(*sheet.chosen, column),
+            notes=[*sheet.notes, note],
+        )
+    return sheet
+
+
+def write_option(column: str, values: Sequence[str]) -> str:
+    """Write the option that chooses rows with these values.
+
+    >>> print(write_option("Status", ["APPROVED", "AWAITING REVIEW"]))
+    --rows 'Status=APPROVED,AWAITING REVIEW'
+    """
+    named = ",".join(f'"{value}"' if "," in value else value for value in values)
+    return f"--rows {shlex.quote(f'{column}={named}')}"
+
+
+def ask_rows(
+    sheet: Sheet,
+    chosen: Collection[str],
+    write: Callable[[str, Sequence[str]], str] = write_option,
+) -> Iterator[tuple[str, str]]:
+    """Yield a problem and its remedy for each column by which some rows may not count.
+
+    `chosen`: columns about which the user has decided. `write`: how the user writes a
+    choice of values of a column.
+    """
+    for column in sheet.columns:
+        if column in chosen:
+            continue
+        doubtful = _doubtful(sheet, column)
+        if not doubtful:
+            continue
+        cells = sheet.cells(column)
+        counts = sheet.counts(column)
+        rows = counted(sum(int(counts[cell]) for cell in doubtful), "row")
+        values = ", ".join(map(quoted, doubtful[:_SHOWN]))
+        good = [cell for cell in cells if cell not in doubtful]
+        every = write(column, cells)
+        what = f"column {quoted(column)} has {values} in {rows}, which may not count"
+        if good:
+            yield (
+                what,
+                f"say which rows count: {write(column, good)}, or all: {every}",
+            )
+        else:
+            yield what, f"remove these rows, or say that they count: {every}"
+
+
+def is_check(column: str) -> bool:
+    """Whether a column checks raters, as an attention check does, and is no criterion."""
+    return is_called(column, CHECK)
+
+
+def _doubtful(sheet: Sheet, column: str) -> list[str]:
+    """Return the cells of a column that say of a row that it may not count."""
+    cells = sheet.cells(column)
+    for names, words in _SAYS:
+        if is_called(column, names):
+            return [cell for cell in cells if fold_name(cell) in words]
+    if not is_check(column):
+        return []
+    failed = [cell for cell in cells if fold_name(cell) in _FAILED]
+    # Which of several answers is right, nothing tells; most raters give it.
+    counts = sheet.counts(column)
+    rare = [cell for cell in cells if counts[cell] < counts.max()]
+    return failed or (rare if len(cells) <= _MOST else [])
+
+
+def _some(sheet: Sheet, column: str) -> str:
+    cells = [cell for cell in sheet.cells(column) if not is_blank(cell)]
+    more = f" and {len(cells) - _SHOWN} more" if len(cells) > _SHOWN else ""
+    return ", ".join(map(quoted, cells[:_SHOWN])) + more
