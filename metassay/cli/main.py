@@ -1,4 +1,4 @@
-"""`metassay`: find and run a command; commands.yaml has the arguments of each.
+"""`metassay`: find and run a command; commands.py has the arguments of each.
 
 A command's imports are delayed until it runs: `meta-eval` must work with the core
 install.
@@ -13,18 +13,19 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 # Before numpy is imported: small matrices gain nothing from threads, which wait for
 # each other in a loop.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from metassay import __version__
-from metassay.cli.parsing import COMMANDS, FORMER, Parser, add_arguments, spread
+from metassay.cli.arguments import Command
+from metassay.cli.commands import COMMANDS
+from metassay.cli.parsing import Parser, add_arguments, spread
 from metassay.core.errors import BadInput, disk_problem
 from metassay.core.exit_codes import FAILED, INTERRUPTED, MEANINGS, REFUSED
 from metassay.core.strict_yaml import add_lines
@@ -75,8 +76,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run_command(words: list[str]) -> int:
-    if words and words[0] in FORMER:
-        raise BadInput(f"metassay {words[0]} is now metassay {FORMER[words[0]]}")
     if words[:1] == ["import"]:
         from metassay.cli.tool_files import check_kind  # slow
 
@@ -133,27 +132,26 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--version", action="version", version=f"metassay {__version__}")
     groups = {"": root.add_subparsers(required=True, metavar="COMMAND")}
     mirror = os.environ.get("METASSAY_MIRROR")
-    for words, settings in COMMANDS.items():
+    for words, command in COMMANDS.items():
         group, _, name = words.rpartition(" ")
-        sub = groups[group].add_parser(
-            name, help=settings["summary"], usage=settings.get("usage")
-        )
-        sub.description, sub.formatter_class = settings.get("about"), raw
-        add_arguments(sub, settings.get("arguments", {}))
-        sub.set_defaults(command=partial(_run, words, settings))
-        if "--mirror" in settings.get("arguments", {}):
+        sub = groups[group].add_parser(name, help=command.summary, usage=command.usage)
+        sub.description = command.about
+        sub.formatter_class = raw
+        add_arguments(sub, command.arguments)
+        sub.set_defaults(command=partial(_run, words, command))
+        if "--mirror" in command.arguments:
             sub.set_defaults(mirror=Path(mirror) if mirror else None)
-        if "run" not in settings:
+        if not command.run:
             groups[words] = sub.add_subparsers(required=True, metavar="ACTION")
     return root
 
 
-def _run(words: str, settings: Mapping[str, Any], args: argparse.Namespace) -> int:
+def _run(words: str, command: Command, args: argparse.Namespace) -> int:
     """Run `module.function` of this folder, if the packages that it needs are installed."""
     missing = [
         package for package in PIPELINE if importlib.util.find_spec(package) is None
     ]
-    if missing and not settings.get("core"):
+    if missing and not command.core:
         raise BadInput(
             f"metassay {words.split(maxsplit=1)[0]} needs the extra `pipeline`, of which"
             f" {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed:"
@@ -161,7 +159,7 @@ def _run(words: str, settings: Mapping[str, Any], args: argparse.Namespace) -> i
         )
     if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():
         restrict_work(Path())
-    module, _, function = settings["run"].partition(".")
+    module, _, function = command.run.partition(".")
     imported = _import_command(f"metassay.cli.{module}")
     code: int = getattr(imported, function)(args)
     return code

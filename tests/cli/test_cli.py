@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from metassay.cli import running
+from metassay.cli.commands import COMMANDS
 from metassay.cli.main import main, parser
-from metassay.cli.parsing import COMMANDS, FORMER
 from metassay.core.exit_codes import FAILED, INTERRUPTED, REFUSED
 from metassay.meta_evaluation.options import MetaOptions
 from tests.stage_setup import CHAT, tiny_project
@@ -185,8 +185,7 @@ def test_outside_a_project(tmp_path, monkeypatch, capsys):
         ),
         ("study exprot", "metassay study --help lists all; did you mean 'export'?"),
         ("run sample --onyl report", "no option --onyl; did you mean '--only'?"),
-        ("compare --benchmark a", "--benchmark is now BENCHMARK without an option"),
-        ("meta-eval --doc id a.csv", "--doc is now --columns doc=COLUMN"),
+        ("meta-eval --doc id a.csv", "no option --doc"),
         (
             "judge-check verdicts.csv --require sensitivity",
             "write it as sensitivity=.9",
@@ -200,22 +199,12 @@ def test_bad_usage_exits_with_2_and_says_what_was_meant(words, problem, capsys):
     assert problem in capsys.readouterr().err
 
 
-def test_former_names_answer_with_the_new_one(capsys):
-    for former, new in FORMER.items():
-        assert main([former, "x"]) == 2
-        assert capsys.readouterr().err == f"metassay {former} is now metassay {new}\n"
-        with pytest.raises(SystemExit) as caught:
-            main([*new.split(), "--help"])
-        assert caught.value.code == 0
-        capsys.readouterr()
-
-
 def test_choices_of_the_command_line_are_those_of_the_options():
-    settings = COMMANDS["meta-eval"]["arguments"]
+    arguments_of = COMMANDS["meta-eval"].arguments
     for name in ("coefficient", "resample"):
         field = MetaOptions.model_fields[name]
-        assert settings[f"--{name}"]["choices"] == [*get_args(field.annotation)]
-        assert settings[f"--{name}"]["default"] == field.default
+        assert arguments_of[f"--{name}"].choices == get_args(field.annotation)
+        assert arguments_of[f"--{name}"].default == field.default
 
 
 def arguments(

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from metassay.cli.commands import COMMANDS
 from metassay.cli.main import main
-from metassay.cli.parsing import COMMANDS
 from metassay.imports.tools import TOOLS
 
 ROOT = Path(__file__).parents[2]
@@ -44,8 +44,8 @@ def test_the_example_of_importing_prints_and_writes_what_the_page_says(
 def test_the_page_has_a_row_for_each_kind_and_its_files() -> None:
     page = (ROOT / "docs/importing.md").read_text("utf-8")
     rows = re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)
-    tools = COMMANDS["import"]["arguments"]["kind"]["choices"]
-    assert rows == tools == list(TOOLS)
+    tools = COMMANDS["import"].arguments["kind"].choices
+    assert tuple(rows) == tools == tuple(TOOLS)
 
 
 # ---- a scorer for Inspect

@@ -1,0 +1,216 @@
+"""Commands that make a project, run it and show what it has."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from metassay.cli.arguments import (
+    CSV,
+    FITTED,
+    HIGHER,
+    JOBS,
+    LOWER,
+    MIRROR,
+    MISSING,
+    NAME,
+    NAMES,
+    NO_PREFECT,
+    PREFECT_API,
+    PRIMARY,
+    PRIMARY_CRITERION,
+    ROWS,
+    SCALE,
+    TRIED,
+    Argument,
+    Command,
+)
+from metassay.cli.values import names
+
+PROJECT: Mapping[str, Command] = {
+    "init": Command(
+        run="init.init",
+        summary="make a project for your own data",
+        about="""\
+Make a project for your own data in a new folder: params.yaml with comments, a benchmark, prompts, a
+workflow for CI; git and DVC are set up. Without data it contains an invented example, which runs at
+once. With --texts it is made from your spreadsheets (CSV, or a sheet of an XLSX workbook: the one
+called texts, ratings or scores, else the first), which stay unchanged. What each column holds is
+guessed, shown, and confirmed by one question, or by --yes; where it cannot be guessed, a message
+names the option. There may be several files of each kind; where no column names the rater, each
+file of ratings is by one rater and named after them.
+
+  texts    one row per text: document, system, text, and perhaps source and reference; or one row
+           per document and one column per system
+  ratings  one row per rating: document, system, rater, criterion, value; or one column per
+           criterion or per rater
+  scores   what your own metrics gave: document, system, one column per metric; or metric, value
+
+Data from spreadsheets are private: git ignores them. docs/own-data.md has an example.""",
+        arguments={
+            "folder": Argument(
+                metavar="DIR",
+                read=Path,
+                help="a new or empty folder",
+            ),
+            "--texts": Argument(
+                metavar="FILE",
+                read=Path,
+                several=True,
+                help="a spreadsheet of texts, or several",
+            ),
+            "--ratings": Argument(
+                metavar="FILE",
+                read=Path,
+                several=True,
+                help="what people said about them, or several",
+            ),
+            "--scores": Argument(
+                metavar="FILE",
+                read=Path,
+                several=True,
+                help="what your own metrics said about them, or several",
+            ),
+            "--columns": Argument(
+                metavar="ROLE=COLUMN",
+                several=True,
+                help=(
+                    "what columns hold: doc, system, text, source, reference, rater, "
+                    "criterion, metric, value; of texts, what belongs together: "
+                    "strata, cluster, family; of one file alone: ratings.doc=id; "
+                    "several side by side: systems=a,b (also criteria, raters, "
+                    "metrics); the form of names that say several things: "
+                    "ratings.wide={criterion}_{rater}"
+                ),
+            ),
+            "--reference": Argument(
+                metavar="SYSTEM",
+                help="the system that wrote the references ('': none)",
+            ),
+            "--lower": LOWER,
+            "--higher": HIGHER,
+            "--neither": Argument(
+                metavar="NAME,...",
+                read=names,
+                help="metrics that say what a text is like, not how good",
+            ),
+            "--scale": SCALE,
+            "--rows": ROWS,
+            "--missing": MISSING,
+            "--primary": PRIMARY,
+            "--primary-criterion": PRIMARY_CRITERION,
+            "--tried": TRIED,
+            "--fitted": FITTED,
+            "--name": Argument(
+                help="the benchmark's name (default: the folder's)",
+            ),
+            "--yes": Argument(
+                flag=True,
+                help="confirm what is guessed, without a question",
+            ),
+            "--run": Argument(
+                flag=True,
+                help="make the report at once, and print its path",
+            ),
+        },
+    ),
+    "update": Command(
+        run="init.update",
+        summary="bring the files that Metassay writes up to date",
+        about="""\
+Bring the files that Metassay writes in this folder up to date with the installed version: prompts,
+rubrics, pinned packages, the workflow, .gitignore, versions.yaml and dvc.yaml files. params.yaml,
+the registry and data stay. Files that you edited stay too, and their new version is written beside
+them (NAME.new); in a dvc.yaml, `meta` and your own stages stay. A second update changes nothing.
+
+versions.yaml has the declared version of every stage and every named metric, judge, system and so
+on, with hashes of its prompts; DVC reruns whatever has another version. A project of a Metassay
+that had code.yaml keeps its results: its dvc.lock files are rewritten once. `metassay run` brings
+versions.yaml and dvc.yaml files up to date by itself; plain `dvc repro` does not.""",
+    ),
+    "list": Command(
+        run="project.list_all",
+        summary="show benchmarks and datasets",
+        arguments={
+            "--croissant": Argument(
+                metavar="DIR",
+                read=Path,
+                help=(
+                    "instead, describe each dataset by a Croissant 1.0 file in this "
+                    "new folder"
+                ),
+            ),
+        },
+    ),
+    "run": Command(
+        run="running.run",
+        summary="bring the reports of benchmarks up to date",
+        about="""\
+Bring the reports of the named benchmarks up to date, running only the stages whose inputs, code or
+parameters changed. Independent stages run in parallel. With Prefect each stage is a task that is
+retried as dvc.yaml's `meta` says; --no-prefect uses neither its server nor retries.
+`dvc repro benchmarks/BENCHMARK/dvc.yaml` does the same work without this command.
+
+--only fetch only copies the files of their datasets, or of a dataset that is named instead of a
+benchmark, to data/raw/DATASET: from the URL in data/registry.yaml, at the pinned commit, each
+checked against its sha256. With --mirror DIR (or METASSAY_MIRROR) they are copied from
+DIR/<dataset's mirror folder>/<file> instead, for a site without internet access.
+--only report renders reports/BENCHMARK/index.html again from the existing tables. It refuses where
+a stage before the report is not up to date.
+
+--dask ADDRESS lets the workers of a Dask cluster compute stages that consist of independent pieces,
+with the same bytes (docs/integrations.md); it overrides params.yaml > executor.""",
+        arguments={
+            "names": NAMES,
+            "--jobs": JOBS,
+            "--only": Argument(
+                choices=("fetch", "report"),
+                help="only fetch the datasets' files, or only render the reports again",
+            ),
+            "--ask-again": Argument(
+                flag=True,
+                help="also repeat questions to language models that failed for good",
+            ),
+            "--no-prefect": NO_PREFECT,
+            "--prefect-api": PREFECT_API,
+            "--mirror": MIRROR,
+            "--dask": Argument(
+                metavar="ADDRESS",
+                help="use the workers of this scheduler (tcp://HOST:8786), or `local`",
+            ),
+        },
+    ),
+    "show": Command(
+        run="show.show",
+        summary="list a benchmark's tables, or print one",
+        about="""\
+List the tables of a benchmark, of a test of judges or of segmentations, or print one of them:
+`trust` has the metric closest to people for each criterion and decision, `means` the systems' mean
+scores, `notes` the notes of stages on the data, `answers` the questions to language models; the
+others are in docs/tables.md. Columns that may contain texts are left out.""",
+        arguments={
+            "name": NAME,
+            "table": Argument(
+                metavar="TABLE",
+                nargs="?",
+                help="the table (default: list them)",
+            ),
+            "--terms": Argument(
+                metavar="TERM",
+                nargs="?",
+                const="",
+                help="what a term means, or all terms",
+            ),
+            "--csv": CSV,
+            "--all": Argument(
+                flag=True,
+                help="print all rows (default: the first 50)",
+            ),
+        },
+    ),
+    "validate": Command(
+        run="project.validate",
+        summary="check params, registry, raw files and tables",
+        about="""\
+Check the params files, data/registry.yaml, the raw files and every existing table; print all
+problems with file, row and remedy at once. Raw files that were not fetched are listed.""",
+    ),
+}

@@ -1,0 +1,54 @@
+"""What makes a value of a word of the command line; argparse prints what is wrong with one."""
+
+import argparse
+import csv
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+LARGEST = 2**31 - 1  # for counts, such as seconds
+
+
+def names(text: str) -> list[str]:
+    """Return the names of NAME,NAME; a name with a comma stands in quotation marks."""
+    parsed = [
+        name.strip() for name in next(csv.reader([text], skipinitialspace=True), [""])
+    ]
+    if not all(parsed):
+        raise argparse.ArgumentTypeError("a name is empty; write NAME or NAME,NAME")
+    return parsed
+
+
+def url(text: str) -> str:
+    """Return an address of http or https."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise argparse.ArgumentTypeError("an address such as http://localhost:4200/api")
+    return text
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    """Return a parser of whole numbers from `least` to `most`."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            end = f" to {most}" if most < LARGEST else ""
+            raise argparse.ArgumentTypeError(f"a whole number from {least}{end}")
+        return int(text)
+
+    return read
+
+
+def least_value(word: str) -> tuple[str, float]:
+    """Return a name and the least value of it, of NAME=VALUE."""
+    name, _, least = word.partition("=")
+    try:
+        return name, float(least)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{word!r}: write it as sensitivity=.9"
+        ) from None
+
+
+count = _whole(1, LARGEST)
+few = _whole(1, 20)
+seed = _whole(0, 2**63)
