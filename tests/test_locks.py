@@ -26,7 +26,6 @@ SAMPLES = [name for name in FOLDERS if name == "sample" or name.startswith("samp
 WAITING = {
     "aci_bench",
     "clinical_bleurt",
-    "frank",
     "hospital_bartscore",
     "hospital_course",
     "hospital_course_training",
