@@ -7,7 +7,9 @@ Nested fields get names with dots, `judgments.0.decision`. A note says what was 
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from metassay.core.errors import quoted
@@ -17,6 +19,7 @@ from metassay.tabular.column_synonyms import (
     is_rater_name,
 )
 from metassay.tabular.decoding import UNREAD, parse_json
+from metassay.tabular.limits import ROWS, SPLIT, rows_problem
 from metassay.tabular.rows import Findings, Place
 
 Record = dict[str, Any]
@@ -25,6 +28,7 @@ Rows = list[tuple[Place, Record]]
 _LONGEST = 20  # elements of a list that become fields; longer ones are texts or chats
 _COLUMNS = 12  # keys of innermost objects beyond which they are rows and no columns
 _WORDS = 4  # of an element of a list of labels
+_BLANKS = re.compile(r"\s*")
 _SHOWN = 3  # keys and fields that a note names
 _KEY = "id"  # what a level of keys is called: the document's, unless it is a rater's
 _ORIENTED = {
@@ -44,7 +48,7 @@ class JsonTable(NamedTuple):
 
 def read_json(text: str, name: str, problems: Findings) -> JsonTable | None:
     """Return the records of a JSON text; None, with every fault in `problems`, if unusable."""
-    values = list(_values(text, name, problems))
+    values = list(islice(_values(text, name, problems), ROWS + 1))
     if problems:
         return None
     if len(values) == 1 and values[0][0].kind == "":
@@ -52,6 +56,9 @@ def read_json(text: str, name: str, problems: Findings) -> JsonTable | None:
     else:
         table = JsonTable(_objects(values, problems))
     if table is None or problems:
+        return None
+    if too_many := rows_problem(len(table.rows)):
+        problems.add(Place(name), too_many, SPLIT)
         return None
     rows, lists = _flatten(table.rows)
     if lists:
@@ -90,18 +97,26 @@ def _values(text: str, name: str, problems: Findings) -> Iterator[tuple[Place, A
 def _one_after_another(text: str, name: str) -> list[tuple[Place, Any]]:
     """Return values that stand one after another, each over several lines; [] if not so."""
     decoder = json.JSONDecoder()
-    values, position = [], 0
-    while text[position:].strip():
-        start = position + len(text[position:]) - len(text[position:].lstrip())
+    values = []
+    line, position = 1, 0
+    start = _after_blanks(text, position)
+    while start < len(text):
         try:
             _, end = decoder.raw_decode(text, start)
         except (json.JSONDecodeError, RecursionError):
             return []
-        line = text.count("\n", 0, start) + 1
+        line += text.count("\n", position, start)
         value = parse_json(text[start:end], Place(name, line), Findings(), nan=True)
         values.append((Place(name, line), value))
+        line += text.count("\n", start, end)
         position = end
+        start = _after_blanks(text, position)
     return values if len(values) > 1 else []
+
+
+def _after_blanks(text: str, start: int) -> int:
+    blanks = _BLANKS.match(text, start)
+    return blanks.end() if blanks else start
 
 
 # ---- records: where they are, and what keys say

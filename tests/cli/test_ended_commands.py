@@ -1,6 +1,7 @@
 """A command that is ended leaves nothing half-written, and what it writes is its owner's."""
 
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from metassay.cli.main import main
 from metassay.core.exit_codes import INTERRUPTED
 from tests.imports.importing import write_lines
 from tests.imports.test_tools import GENERATED
+from tests.killed_commands import Killed
 
 ENDED = """
 import os, signal, sys, time
@@ -59,3 +61,15 @@ def test_what_is_imported_is_its_owner_s_alone(
     assert len(paths) > 4
     for path in paths:
         assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_a_command_that_is_killed_while_it_writes_is_whole_the_next_time(
+    tmp_path: Path,
+) -> None:
+    """A small sample of `python -m tests.killed_commands 100`."""
+    killed = Killed("import", tmp_path / "import", random.Random(2))
+    for _ in range(3):
+        killed.once()
+    killed.complete()
+    assert killed.kills.total() == 3
+    assert killed.problems == []

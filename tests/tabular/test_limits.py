@@ -14,6 +14,8 @@ import pytest
 from metassay.cli import importing
 from metassay.cli.main import main
 from metassay.tabular import limits
+from metassay.tabular.json_tables import read_json
+from metassay.tabular.rows import Findings
 from tests.imports.importing import write_lines
 from tests.imports.test_tools import GENERATED
 
@@ -81,19 +83,22 @@ def test_deep_json_is_a_problem_of_its_file(
         assert name in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "json"])
 def test_a_table_of_too_many_rows_is_refused(
     ending: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(limits, "ROWS", 10)
-    rows = [{"text": "same", "judge": "pass", "human": "pass"}] * 11
-    table = pa.Table.from_pylist(rows)
+    row = {"text": "same", "judge": "pass", "human": "pass"}
     for number, words in ((10, ""), (11, "has more than 10 rows; split it")):
+        content = {
+            "csv": "\n".join(["text,judge,human", *["same,pass,pass"] * number]),
+            "jsonl": "\n".join([json.dumps(row)] * number),
+            "json": json.dumps([row] * number),
+        }
         if ending == "parquet":
-            pq.write_table(table[:number], "t.parquet")
+            pq.write_table(pa.Table.from_pylist([row] * number), "t.parquet")
         else:
-            lines = ["text,judge,human", *["same,pass,pass"] * number]
-            Path("t.csv").write_text("\n".join(lines), encoding="utf-8")
+            Path(f"t.{ending}").write_text(content[ending], encoding="utf-8")
         main(["judge-check", f"t.{ending}", "--judge", "judge", "--human", "human"])
         error = capsys.readouterr().err
         assert words in error
@@ -127,3 +132,12 @@ def test_a_full_disk_is_no_traceback(
     assert main(["import", "lm-eval", "samples_a.jsonl", "--out", "out"]) == 1
     assert "there is no room left on the disk" in capsys.readouterr().err
     assert [path.name for path in Path().iterdir()] == ["samples_a.jsonl"]
+
+
+def test_values_one_after_another_take_time_in_proportion_to_their_number() -> None:
+    value = '{\n"judge": "pass",\n"human": "fail"}\n\n'
+    began = time.monotonic()
+    table = read_json(value * 20_000, "t.json", Findings())
+    assert time.monotonic() - began < 20
+    assert table is not None
+    assert [at.row for at, _ in table.rows[:3]] == [1, 5, 9]
