@@ -163,7 +163,7 @@ def tables(root: Path) -> dict[str, bytes]:
 
 def command(name: str, *words: str) -> tuple[str, ...]:
     """A command of Metassay's for the one benchmark."""
-    return (sys.executable, "-m", "metassay.cli", name, "one", *words)
+    return (sys.executable, "-m", "metassay.cli", *name.split(), "one", *words)
 
 
 def told_by(target: str, number: int) -> bool:
@@ -290,7 +290,7 @@ class Project:
         moment = self.random.random() * kills.length
         run = start(
             self.root,
-            command=command("schedule", "--interval", "1"),
+            command=command("watch schedule", "--interval", "1"),
             **stops,
             **{KEY: self.name},
         )
@@ -350,7 +350,7 @@ class Project:
             target, number = self.random.choice(OF_ACCEPT), self.random.choice(SIGNALS)
             steps = self.random.randrange(STEPS)
             run = start(
-                self.root, command=command("accept"), **writing("accepted.lock", steps)
+                self.root, command=command("watch accept"), **writing("accepted.lock", steps)
             )
             what = f"{self.name}: accept: {number.name} {target} at {steps}"
             if wait_until(run, lambda run=run: stopped(run), timeout=600):
@@ -367,7 +367,7 @@ class Project:
             kills.say(
                 f"{kills.counts.total()}: {what}: {new}, exit {run.process.wait()}"
             )
-        last = start(self.root, command=command("accept"))
+        last = start(self.root, command=command("watch accept"))
         if end(last) or lock.read_bytes() != current or unfinished(self.root):
             kills.wrong(f"{self.name}: accept: {unfinished(self.root)}", last.output)
         self.complete(f"{self.name}: accept", last)

@@ -36,7 +36,6 @@ BROKEN: dict[str, tuple[str, Callable[[str], str], str]] = {
     "lock cut": (LOCK, within_a_value, "line 9: "),
     "lock empty": (LOCK, lambda _: "", "is empty"),
     "lock of zeros": (LOCK, lambda text: "\0" * len(text), "not readable as YAML"),
-    "lock of brackets": (LOCK, lambda _: "[" * 100_000, "nested blocks"),
     "lock is a list": (LOCK, lambda _: "- a\n", "lacks schema and stages"),
     "lock has one stage twice": (
         LOCK,

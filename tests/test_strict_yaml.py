@@ -1,6 +1,5 @@
 """What YAML readers differ about is refused; all else is what `yaml.safe_load` gives, and DVC's."""
 
-import os
 import random
 import time
 from pathlib import Path
@@ -55,28 +54,9 @@ def test_what_yaml_allows_is_what_pyyaml_reads(tmp_path, text):
     assert strict_yaml.load(written(tmp_path, text)) == yaml.safe_load(text)
 
 
-BOMB = "a: &a [x, x]\n" + "".join(
-    f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n"
-    for a, b in zip("abcdefghij", "bcdefghijk", strict=True)
-)
-MANY = f"a: &a [{'x, ' * 400}x]\nb: [{'*a, ' * 400}x]\n"
-CHAIN = "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}]\n" for n in range(1000))
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("a: " + "[" * 100_000, ": line 1: more than 40 nested blocks; remove some"),
-        (CHAIN, ": line 39: more than 40 nested blocks; remove some"),
-        (
-            BOMB,
-            ": line 6: more than 100,000 values, anchors' counted each time; remove some",
-        ),
-        (
-            MANY,
-            ": line 2: more than 100,000 values, anchors' counted each time; remove some",
-        ),
-        ("a: &a [1, *a]\n", ": line 1: *a is within its own block; remove it"),
         (
             "a: 1\nb: !!set {x}\n",
             ": line 2: tags (`!`) and directives (`%`) are not read",
@@ -90,9 +70,9 @@ CHAIN = "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}]\n" for n in rang
             ": line 1: tags (`!`) and directives (`%`) are not read",
         ),
     ],
-    ids=["deep", "chain", "bomb", "many", "itself", "set", "python", "directive"],
+    ids=["set", "python", "directive"],
 )
-def test_what_no_reader_comes_to_an_end_with(tmp_path, text, expected):
+def test_tags_and_directives_are_not_read(tmp_path, text, expected):
     (problem,) = problems(written(tmp_path, text))
     assert problem.startswith(expected)
 
@@ -242,21 +222,6 @@ def test_messages_get_the_line_of_the_key_that_they_name(tmp_path, monkeypatch):
     assert strict_yaml.add_lines([nested]) == [
         "params.yaml, line 6 > metrics: params.yaml, line 1 > judges: no"
     ]
-
-
-@pytest.mark.parametrize("target", ["pipe", "/dev/zero", "endless"])
-def test_what_is_no_file_or_has_no_end_is_named_and_not_waited_for(tmp_path, target):
-    path = tmp_path / "params.yaml"
-    if target == "pipe":
-        os.mkfifo(path)
-    elif target == "endless":
-        with path.open("wb") as file:
-            file.truncate(10**11)
-    else:
-        path.symlink_to(target)
-    (problem,) = problems(path)
-    words = ": has more than" if target == "endless" else ": is a pipe or a device"
-    assert problem.startswith(words)
 
 
 def test_a_thousand_problems_find_their_lines_at_once(tmp_path):

@@ -47,8 +47,6 @@ def _as_dvc_writes(lock: Path) -> bool:
     """Return whether DVC can read its file; other readers can differ about words in it."""
     try:
         text = lock.read_text(encoding="utf-8")
-        if strict_yaml.is_deep(text):
-            return False
         root = yaml.compose(text, Loader=strict_yaml.LOADER)
     except (OSError, ValueError, yaml.YAMLError):
         return False

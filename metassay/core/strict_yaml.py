@@ -1,13 +1,11 @@
 """Read YAML that means the same to every reader, and find the lines of keys.
 
 PyYAML reads YAML 1.1, DVC 1.2: what they read differently is an error, and so are
-duplicate keys, keys that are not text, tags, and blocks that are too deep or too many
-for any reader.
+duplicate keys, keys that are not text, and tags.
 """
 
 import functools
 import re
-import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,9 +17,6 @@ from metassay.core.errors import BadInput, disk_problem, one_line, raise_problem
 # Both give the same values and marks; the C loader is five times as fast, but not
 # always there.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DEEPEST = 40  # nested blocks; a few thousand crash the process
-_LARGEST = 50_000_000  # bytes
-_MOST = 100_000  # values; those of an anchor count for each alias
 
 _INT = r"[-+]?(?:0|[1-9][0-9]{0,17})"  # fits into 64 bits
 _FLOAT = r"(?:[-+]?[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|Inf|INF)"
@@ -51,7 +46,7 @@ def load(path: Path) -> object:
     """
     text = _text(path)
     try:
-        _check_shape(path, text)
+        _check_tags(path, text)
         loader = LOADER(text)
         node = loader.get_single_node()
         if node is None:
@@ -69,17 +64,6 @@ def is_text(word: str) -> bool:
     return not _NOT_TEXT.fullmatch(word) and not _AMBIGUOUS.fullmatch(word)
 
 
-def is_deep(text: str) -> bool:
-    """Return whether nested blocks could crash a reader; raises YAMLError if it is not YAML."""
-    depth = 0
-    for event in yaml.parse(text, Loader=LOADER):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST:
-            return True
-    return False
-
-
 def add_lines(problems: Iterable[str]) -> list[str]:
     """Add the line of the key to messages: `params.yaml, line 3 > judges > x: ...`.
 
@@ -92,11 +76,6 @@ def add_lines(problems: Iterable[str]) -> list[str]:
 
 def _text(path: Path) -> str:
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-            raise BadInput(f"{path}: is a pipe or a device; put a file there")
-        if status.st_size > _LARGEST:
-            raise BadInput(f"{path}: has more than {_LARGEST:,} bytes; remove some")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise BadInput(f"{path} does not exist; run in the project's folder") from None
@@ -112,41 +91,14 @@ def _text(path: Path) -> str:
         ) from None
 
 
-# ---- shape -----------------------------------------------------------------------------------
-
-
-def _check_shape(path: Path, text: str) -> None:
-    """Raise BadInput for YAML that no reader can finish; builds nothing."""
-    # anchor, and number of values before
-    open_blocks: list[tuple[str | None, int]] = [(None, 0)]
-    depths = [0]  # depth within each open block
-    sizes: dict[str | None, tuple[int, int]] = {}  # by anchor: values and depth
-    values = 0
+def _check_tags(path: Path, text: str) -> None:
+    """Raise BadInput for tags and directives, which readers understand differently."""
     for event in yaml.parse(text, Loader=LOADER):
-        problem = ""
-        values += 1
         if getattr(event, "tag", None) or getattr(event, "version", None):
-            problem = "tags (`!`) and directives (`%`) are not read; remove it"
-        elif isinstance(event, yaml.CollectionStartEvent):
-            open_blocks.append((event.anchor, values))
-            depths.append(0)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            (anchor, start), depth = open_blocks.pop(), 1 + depths.pop()
-            sizes[anchor] = values - start, depth
-            depths[-1] = max(depths[-1], depth)
-        elif isinstance(event, yaml.AliasEvent):
-            size, depth = sizes.get(event.anchor, (0, 0))
-            values, depths[-1] = values + size, max(depths[-1], depth)
-            if event.anchor in (anchor for anchor, _ in open_blocks):
-                problem = f"*{event.anchor} is within its own block; remove it"
-        if len(open_blocks) + depths[-1] > _DEEPEST:
-            problem = f"more than {_DEEPEST} nested blocks; remove some"
-        elif values > _MOST:
-            problem = (
-                f"more than {_MOST:,} values, anchors' counted each time; remove some"
+            raise BadInput(
+                f"{path}: line {_number(event)}: tags (`!`) and directives (`%`) are not"
+                " read; remove it"
             )
-        if problem:
-            raise BadInput(f"{path}: line {_number(event)}: {problem}")
 
 
 def _number(node: yaml.Event | yaml.Node) -> int:
@@ -268,7 +220,7 @@ def _located(problem: str, roots: dict[str, yaml.Node | None]) -> str:
 def _root(path: Path) -> yaml.Node | None:
     try:
         text = _text(path)
-        _check_shape(path, text)
+        _check_tags(path, text)
         node: yaml.Node | None = LOADER(text).get_single_node()
     except (BadInput, yaml.YAMLError):
         return None

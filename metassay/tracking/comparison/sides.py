@@ -72,7 +72,7 @@ def lock_text(file: Path) -> str:
 def parse_lock(text: str, where: str) -> Lock:
     """Parse a dvc.lock, without instances no longer listed; raises BadInput if it is no lock."""
     try:
-        readable = "\ufffd" not in text and not strict_yaml.is_deep(text)
+        readable = "\ufffd" not in text
         lock: Any = yaml.load(text, Loader=strict_yaml.LOADER) if readable else None
         stages = lock["stages"]
         _STAGES.validate_python(stages, strict=True)

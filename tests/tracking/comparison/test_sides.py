@@ -61,9 +61,7 @@ def test_stages_that_were_struck_off_are_left_out_wherever_they_stand(stages, le
         "{outs: {a: b}}",
         "{outs: [{path: 5}]}",
         "2026-99-99",
-        "[" * 100_000,
         "\ufffd",
-        "- " * 9_000,
     ],
     ids=lambda stage: stage[:30],
 )
