@@ -350,7 +350,9 @@ class Project:
             target, number = self.random.choice(OF_ACCEPT), self.random.choice(SIGNALS)
             steps = self.random.randrange(STEPS)
             run = start(
-                self.root, command=command("watch accept"), **writing("accepted.lock", steps)
+                self.root,
+                command=command("watch accept"),
+                **writing("accepted.lock", steps),
             )
             what = f"{self.name}: accept: {number.name} {target} at {steps}"
             if wait_until(run, lambda run=run: stopped(run), timeout=600):
