@@ -300,17 +300,19 @@ def _verdict_columns(sheet: Sheet, names: Sequence[str], options: Choices) -> li
 
     A column that is called after a judge or a person is one, too, if most of its cells
     are; what the other cells mean is asked later. If no such column has known labels,
-    those with a few different words are taken, as `entailed` and `contradicted`.
+    those with a few different words are taken, as `entailed` and `contradicted`; so are
+    those that share a label with the others, as `yes`, `unsure` and `no`.
     """
     likely = [name for name in names if _is_verdict(sheet, name, options)]
     sides = {scorer_of(name) for name in likely}
-    unknown = [
-        name
-        for name in names
-        if name not in likely
-        and scorer_of(name) not in {"", *sides}
-        and _has_few_words(sheet, name)
-    ]
+    labels = {cell.casefold() for name in likely for cell in sheet.cells(name)}
+    unknown = []
+    for name in names:
+        if name in likely or not scorer_of(name) or not _has_few_words(sheet, name):
+            continue
+        shares = any(cell.casefold() in labels for cell in sheet.cells(name))
+        if scorer_of(name) not in sides or shares:
+            unknown.append(name)
     return [name for name in names if name in likely or name in unknown]
 
 

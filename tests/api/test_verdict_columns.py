@@ -102,6 +102,16 @@ def test_the_command_prints_notes_that_the_first_screen_leaves_out(
     assert "note: columns that are not read: 'confidence'" in capsys.readouterr().out
 
 
+def test_a_word_between_yes_and_no_takes_no_judge_out() -> None:
+    """Yes, unsure and no are grades in order, and yet a judge's column beside another's."""
+    table = frame(judge_b=YES, human_2=YES)
+    table.loc[3, "judge_b"] = "unsure"
+    message = refused(table)
+    assert "column 'judge_b' holds 'no', 'unsure', 'yes'" in message
+    answered = judge_check(table, missing="unsure")
+    assert "judge_b" in {*answered.card["judge"]}
+
+
 @pytest.mark.parametrize("column", ["item", "rater"])
 def test_an_empty_key_of_a_row_per_rater_is_asked_for(column: str) -> None:
     each = [frame().assign(rater=name) for name in ("ann", "ben")]
