@@ -214,8 +214,11 @@ def _copy_built(root: Path, source: str, name: str) -> None:
     _lock(root, name).write_text(text.replace(source, name), encoding="utf-8")
     for tables in ("data/tables", "reports"):
         shutil.copytree(root / tables / source, root / tables / name)
-    headline = "benchmarks/{}/headline.json"
-    shutil.copy(root / headline.format(source), root / headline.format(name))
+    of_source = root / "benchmarks" / source
+    of_name = root / "benchmarks" / name
+    for file in ("headline.json", "metrics.json"):
+        shutil.copy(of_source / file, of_name / file)
+    shutil.copytree(of_source / "plots", of_name / "plots")
 
 
 def _commits(root: Path, name: str) -> tuple[float, float]:

@@ -15,12 +15,12 @@ from metassay.cli.main import main
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import refusal
 from metassay.tables import parquet
-from metassay.tables.columns import table
-from metassay.tables.parquet import write
+from metassay.tables.columns import TEXT
+from metassay.tables.parquet import Column, Table, write
 from stages import doorway
 from stages.declared import Entry
 
-NOTES = table("notes", "Anything.", "key", "key text: a key")
+NOTES = Table("notes", "Anything.", ("key",), {"key": Column(TEXT, "a key")})
 LONG = pd.DataFrame({"key": [f"{number:064x}" for number in range(2000)]})
 
 

@@ -205,10 +205,11 @@ def test_cells_of_a_workbook(folder, form):
         imported(folder, form)
 
 
-def test_a_workbook_that_is_huge_when_unpacked_is_not_read(tmp_path):
+def test_a_workbook_that_is_huge_when_unpacked_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("metassay.tabular.workbook.UNPACKED", 100 * 2**20)
     path, problems = tmp_path / "anna.xlsx", Findings()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("xl/worksheets/sheet1.xml", bytes(101_000_000))
+        packed.writestr("xl/worksheets/sheet1.xml", bytes(110_000_000))
     assert path.stat().st_size < 1_000_000
     assert workbooks.KIND.read(path, problems) == []
     assert problems.lines() == [

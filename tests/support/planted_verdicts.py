@@ -51,8 +51,10 @@ def check_verdicts(data: Path, tables: Path) -> None:
     # One metric sees what is covered, of any two texts and of any two systems.
     assert between_systems(by_text, covered)[NAMED] > 0.95
     assert within_documents(by_text, covered)[NAMED] > 0.6
-    for level in ("global", "document", "system"):
+    for level in ("global", "document"):
         assert verdicts["completeness", level, *NAMED] == "use", level
+    # With eight systems, the interval for three criteria at once begins near 0.
+    assert verdicts["completeness", "system", *NAMED] == "promising"
 
     # Usefulness was drawn from length alone: what goes with length within documents
     # sees no more.
