@@ -48,10 +48,12 @@ def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     pilot = certificates[certificates["criterion"] == "vanilla_rating"]
     assert set(pilot["study"]) == {"pilot"}
     assert "claim_recall" in set(pilot["metric"])
-    told = read(WARNINGS, tables / "warnings.parquet")
-    told = told[(told["kind"] == "raters") & (told["study"] == "pilot")]
-    assert list(told["criterion"]) == ["vanilla_rating"]
-    assert told["finding"].str.startswith("Rater carla agrees less").all()
+    rater_warnings = read(WARNINGS, tables / "warnings.parquet")
+    rater_warnings = rater_warnings[
+        (rater_warnings["kind"] == "raters") & (rater_warnings["study"] == "pilot")
+    ]
+    assert list(rater_warnings["criterion"]) == ["vanilla_rating"]
+    assert rater_warnings["finding"].str.startswith("Rater carla agrees less").all()
     page = (project / "reports/sample/page/data/head.js").read_text("utf-8")
     assert "Rater carla agrees less" in page
     _run(draw_next, project, environment)
