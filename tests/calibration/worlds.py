@@ -173,9 +173,8 @@ def study_of(
 
 
 def options(**more) -> MetaOptions:
-    return MetaOptions(
-        **{"resamples": 1, "permutations": 400, "confidence": 0.95, "seed": 0, **more}
-    )
+    settings = {"resamples": 1, "permutations": 400, "confidence": 0.95, "seed": 0}
+    return MetaOptions(**(settings | more))
 
 
 def certified(study, chosen, levels, *, raters=False):
