@@ -73,6 +73,28 @@ def test_files_stay_readable() -> None:
     assert not {str(file) for file in files if lines(file) > 800}
 
 
+def unpacked_literals(tree: ast.AST) -> Iterator[int]:
+    """Lines where a literal stands in another one, or in a call, only to be unpacked there."""
+    for node in ast.walk(tree):
+        is_starred = isinstance(node, ast.Starred)
+        if is_starred and isinstance(node.value, ast.Tuple | ast.List | ast.Set):
+            yield node.lineno
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if key is None and isinstance(value, ast.Dict):
+                    yield value.lineno
+
+
+def test_no_literal_is_unpacked_into_another() -> None:
+    """`[*(1, 2), 3]` and `{**{"a": 1}, "b": 2}` save a line and cost a second reading."""
+    assert not [
+        f"{file}:{line}"
+        for package in (*PACKAGES, "tests")
+        for file in sources(package)
+        for line in unpacked_literals(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+
+
 VAGUE = {
     "asked",
     "found",
