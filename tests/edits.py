@@ -233,7 +233,7 @@ EDITS = (
     ),
     edit(
         "the file of a metric of one's own",
-        append("mylab.py", "# a remark\n"),
+        append("edited_metric.py", "# a remark\n"),
         "measure",
         "aggregate",
     ),
@@ -264,13 +264,13 @@ def answer(call: Call) -> Answer:
 
 def make_settings(root: Path, base_url: str) -> None:
     """Give a project a judge that is a language model, and a metric of its own."""
-    (root / "mylab.py").write_text(OWN_METRIC, encoding="utf-8")
+    (root / "edited_metric.py").write_text(OWN_METRIC, encoding="utf-8")
     shared: Any = load_yaml(root / SHARED)
     here = {"kind": "openai", "base_url": base_url, "key_env": KEY}
     shared["endpoints"] = {"here": here}
     shared["models"] = {"mini": MODEL}
     shared["judges"]["reader"] = READER
-    shared["metrics"]["own"] = {"kind": "mylab:KIND"}
+    shared["metrics"]["own"] = {"kind": "edited_metric:KIND"}
     shared["aggregation"]["resamples"] = 20
     shared["meta_evaluation"] |= {"resamples": 20, "permutations": 20}
     (root / SHARED).write_text(dumps_yaml(shared), encoding="utf-8")
