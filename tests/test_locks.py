@@ -30,7 +30,6 @@ WAITING = {
     "hospital_course_training",
     "hospital_ctc",
     "hospital_distilled",
-    "mts_dialog",
 }
 
 
