@@ -38,6 +38,8 @@ def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
     from metassay.tracking.reevaluation.outcome import accepted_file
 
     with lock_benchmarks(root, names):
+        for name in names:  # of a killed process: it would count as part of the report
+            remove_leftovers(root / "reports" / name / "page/data/since.js")
         problems = list(_problems(root, names, dag.plan(root, names)))
         if problems and not anyway:
             raise BadInput(problems)

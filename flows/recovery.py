@@ -21,7 +21,7 @@ from typing import Any
 import psutil
 
 from flows import history
-from metassay.core.atomic import remove_leftovers_in
+from metassay.core.atomic import remove_leftovers, remove_leftovers_in
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.stages import VERSIONS
 from metassay.core.work import WORK, lock_file, restrict_work
@@ -100,6 +100,8 @@ def repair(root: Path) -> None:
             path.unlink()
     for name in _REEVALUATIONS:
         remove_leftovers_in(root / name)
+    for page in (root / "reports").glob("*/page/data"):
+        remove_leftovers(page / "since.js")
     for folder in (root, *(root / BENCHMARKS).glob("*")):
         (folder / HALF_WRITTEN).unlink(missing_ok=True)
 

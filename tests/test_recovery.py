@@ -43,6 +43,7 @@ def test_half_written_files_of_a_killed_run_go(tmp_path: Path) -> None:
         tables / ".lexical.parquet.x1y2",
         tmp_path / "history/one/.history.parquet.x1y2.unfinished",
         tmp_path / "reports/changes/one/.index.html.x1y2.unfinished",
+        tmp_path / "reports/one/page/data/.since.js.x1y2.unfinished",
         tmp_path / HALF_WRITTEN,
         lock.with_name(HALF_WRITTEN),
     ]
