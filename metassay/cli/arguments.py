@@ -119,7 +119,7 @@ FITTED = Argument(
     ),
 )
 
-NAMES = Argument(
+BENCHMARKS = Argument(
     metavar="BENCHMARK",
     nargs="+",
     help="a folder of benchmarks/",
@@ -153,7 +153,7 @@ MIRROR = Argument(
     help="a local copy of the datasets, a folder per set",
 )
 
-NAME = Argument(
+BENCHMARK = Argument(
     metavar="BENCHMARK",
     nargs="?",
     help="a folder of benchmarks/",

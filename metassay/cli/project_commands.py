@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from metassay.cli.arguments import (
+    BENCHMARK,
+    BENCHMARKS,
     CSV,
     FITTED,
     HIGHER,
@@ -11,8 +13,6 @@ from metassay.cli.arguments import (
     LOWER,
     MIRROR,
     MISSING,
-    NAME,
-    NAMES,
     NO_PREFECT,
     PREFECT_API,
     PRIMARY,
@@ -159,7 +159,7 @@ a stage before the report is not up to date.
 --dask ADDRESS lets the workers of a Dask cluster compute stages that consist of independent pieces,
 with the same bytes (docs/integrations.md); it overrides params.yaml > executor.""",
         arguments={
-            "names": NAMES,
+            "names": BENCHMARKS,
             "--jobs": JOBS,
             "--only": Argument(
                 choices=("fetch", "report"),
@@ -187,7 +187,7 @@ List the tables of a benchmark, of a test of judges or of segmentations, or prin
 scores, `notes` the notes of stages on the data, `answers` the questions to language models; the
 others are in docs/tables.md. Columns that may contain texts are left out.""",
         arguments={
-            "name": NAME,
+            "name": BENCHMARK,
             "table": Argument(
                 metavar="TABLE",
                 nargs="?",

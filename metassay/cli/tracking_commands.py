@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from metassay.cli.arguments import (
+    BENCHMARKS,
     CSV,
     JOBS,
     MIRROR,
-    NAMES,
     NO_PREFECT,
     OUT,
     PREFECT_API,
@@ -17,6 +17,12 @@ from metassay.cli.arguments import (
 from metassay.cli.values import count, few, seed, url
 from metassay.core.atomic import out_file
 from metassay.studies import FORM_NAMES, FORMATS
+
+# What holds the judges that a sentinel asks.
+BENCHMARK_OR_TEST = Argument(
+    metavar="BENCHMARK",
+    help="a benchmark, or a test of judges",
+)
 
 TRACKING: Mapping[str, Command] = {
     "study": Command(
@@ -235,7 +241,7 @@ benchmarks/NAME/accepted.lock, and prints from which state to which the accepted
 Refuses if stages are not up to date, or answers of language models are missing. Commit
 accepted.lock together with dvc.lock.""",
         arguments={
-            "names": NAMES,
+            "names": BENCHMARKS,
             "--anyway": Argument(
                 flag=True,
                 help="even if stages are not up to date, or answers are missing",
@@ -253,7 +259,7 @@ sends an event `metassay.regressed`, which an automation can forward. Exits with
 is accepted yet. docs/weekly.md explains what an alarm means, how many false ones to expect, and
 what to do.""",
         arguments={
-            "names": NAMES,
+            "names": BENCHMARKS,
             "--jobs": JOBS,
             "--mirror": MIRROR,
             "--no-prefect": NO_PREFECT,
@@ -273,7 +279,7 @@ examples:
   metassay watch schedule sample --cron "0 6 * * 1" --timezone Europe/Berlin  Mondays at 6
   metassay watch schedule sample --interval 86400        every day from now""",
         arguments={
-            "names": NAMES,
+            "names": BENCHMARKS,
             "--jobs": JOBS,
             "--mirror": MIRROR,
             "--cron": Argument(
@@ -317,10 +323,7 @@ Draw anchors from a judge's stored verdicts, equally many of each verdict, and a
 several times. Keys and verdicts go to benchmarks/NAME/sentinel/, to be committed; texts stay in
 .work/, which git ignores.""",
         arguments={
-            "name": Argument(
-                metavar="BENCHMARK",
-                help="a benchmark, or a test of judges",
-            ),
+            "name": BENCHMARK_OR_TEST,
             "--judge": Argument(
                 metavar="J",
                 help="one judge (default: all that ask a model)",
@@ -358,10 +361,7 @@ benchmarks/NAME/sentinel/drift.parquet. Exits with 5 if a judge answers differen
 retired, with 3 if that cannot be known: answers are missing, or the model, prompt or a setting in
 params.yaml is not the one that answered the anchors.""",
         arguments={
-            "name": Argument(
-                metavar="BENCHMARK",
-                help="a benchmark, or a test of judges",
-            ),
+            "name": BENCHMARK_OR_TEST,
             "--judge": Argument(
                 metavar="J",
                 help="one judge (default: all that have anchors)",
@@ -381,7 +381,7 @@ dvc.lock names are pushed. Raw data stays here. If one may not be pushed, none i
 --to mlflow:URL and --to wandb:PROJECT send only the names and numbers of headline.json: no tables
 and no text, whatever the dataset's class. docs/integrations.md lists them.""",
         arguments={
-            "names": NAMES,
+            "names": BENCHMARKS,
             "--to": Argument(
                 metavar="REMOTE",
                 required=True,

@@ -38,7 +38,6 @@ def pattern(name: str, flags: int = 0) -> re.Pattern[str]:
 
 
 USUAL = {role: words.split() for role, words in WORDS["usual"].items()}
-A_RATER = pattern("rater").pattern
 _OF_RATER = pattern("rater", re.IGNORECASE)
 _BESIDE, _BESIDE_RATINGS = pattern("beside"), pattern("beside_ratings")
 _CHECKBOX = re.compile(r"___\w+$")  # REDCap's, one of each answer: 0 or 1
