@@ -34,12 +34,12 @@ def main() -> int:
 def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
     from flows import dag
     from flows.recovery import lock_benchmarks
-    from metassay.reporting.shell import put_since
+    from metassay.reporting.shell import SINCE, put_since
     from metassay.tracking.reevaluation.outcome import accepted_file
 
     with lock_benchmarks(root, names):
         for name in names:  # of a killed process: it would count as part of the report
-            remove_leftovers(root / "reports" / name / "page/data/since.js")
+            remove_leftovers(root / "reports" / name / SINCE)
         problems = list(_problems(root, names, dag.plan(root, names)))
         if problems and not anyway:
             raise BadInput(problems)

@@ -155,12 +155,17 @@ def plan(
             chosen = {
                 stage for stages in loaded[1 : len(names) + 1] for stage in stages
             }
-            chosen |= {
-                stage
+            further = {
+                stage.addressing: stage
                 for stages in loaded[len(read) + 1 :]
                 for stage in stages
-                if stage.addressing in more
             }
+            raise_problems(
+                f"{address}: no stage has this name; choose from {', '.join(further)}"
+                for address in more
+                if address not in further
+            )
+            chosen |= {further[address] for address in more}
             needed = chosen.union(
                 *(networkx.descendants(graph, stage) for stage in chosen)
             )

@@ -109,7 +109,7 @@ def _run_or_go_on(
         return failed
     lost()
     print(
-        f"Prefect's server at {_place(url)} does not answer any more ({problem}); the run"
+        f"Prefect's server at {_place(url)} no longer answers ({problem}); the run"
         " goes on without it",
         file=sys.stderr,
     )
@@ -128,7 +128,8 @@ def _note_of(url: str) -> Path:
 
 def _place(url: str) -> str:
     place = urlsplit(url)
-    return f"{place.scheme}://{place.hostname}"
+    port = f":{place.port}" if place.port else ""
+    return f"{place.scheme}://{place.hostname}{port}"
 
 
 def connect(url: str) -> None:

@@ -92,6 +92,7 @@ def mark_up_to_date(root: Path, names: Iterable[str]) -> None:
 def repair(root: Path) -> None:
     """Remove half-written files, and mark unfinished runs as crashed in Prefect's database."""
     from flows.dag import HALF_WRITTEN
+    from metassay.reporting.shell import SINCE
 
     history.mark_crashed(history.database(root))
     drop_dead_processes(root / ".dvc" / "tmp" / "rwlock")
@@ -100,8 +101,8 @@ def repair(root: Path) -> None:
             path.unlink()
     for name in _REEVALUATIONS:
         remove_leftovers_in(root / name)
-    for page in (root / "reports").glob("*/page/data"):
-        remove_leftovers(page / "since.js")
+    for report in (root / "reports").glob("*"):
+        remove_leftovers(report / SINCE)
     for folder in (root, *(root / BENCHMARKS).glob("*")):
         (folder / HALF_WRITTEN).unlink(missing_ok=True)
 

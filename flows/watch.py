@@ -51,9 +51,8 @@ class Watch:
         self.plan = plan
         self._running: list[Stage] = []
         self.ended: set[str] = set()
-        self._to_do = (
-            plan.stale
-        )  # at first: the plan changes if the run loses its server
+        # As at first: the plan changes if the run loses its server.
+        self._to_do = plan.stale
         self._skipped: set[str] = set()
         self._progress = Progress(
             TextColumn("[bold]stages"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from metassay.core.atomic import whole_file
+from metassay.core.atomic import write_if_changed
 from papers.draw import FIGURES, paths
 from papers.index import find_records
 from papers.record import Record
@@ -23,12 +23,7 @@ _HEAD = """\
 
 def write_dag(root: Path) -> bool:
     """Bring papers/dvc.yaml up to date with the records; return whether it changed."""
-    path, text = root / DAG, describe_dag(find_records(root))
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return False
-    with whole_file(path) as file:
-        file.write(text.encode("utf-8"))
-    return True
+    return write_if_changed(root / DAG, describe_dag(find_records(root)))
 
 
 def describe_dag(papers: Mapping[str, Sequence[Record]]) -> str:

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from metassay.core import parent_watch
 from metassay.core.errors import BadInput
+from metassay.core.exit_codes import BAD_INPUT
 from papers.draw import damage_lines, draw_here, summary
 from papers.index import find_records
-
-BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
 
 
 def main(paper: str) -> None:

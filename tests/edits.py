@@ -247,8 +247,8 @@ EDITS = (
         "the version of a stage",
         replace(
             "metassay/core/stage_table.py",
-            "  certify:\n    version: ",
-            "  certify:\n    version: 9",
+            'name="certify",\n        version=',
+            'name="certify",\n        version=9',
         ),
         "certify",
     ),

@@ -2,8 +2,8 @@
 
     python -m tests.release [NAME ...]
 
-Runs each folder of benchmarks/ by itself, then the trainings of the root's dvc.yaml and
-the figures of papers, and prints what each took. What was run before and is up to date takes
+Runs the trainings of the root's dvc.yaml, each folder of benchmarks/ by itself, and the
+figures of papers, and prints what each took. What was run before and is up to date takes
 seconds. The output of each is in .work/release/. Ends with 1 if anything failed, is
 stale, or is not committed.
 """
@@ -21,19 +21,28 @@ from tests.locks import ROOT_DAG, stale_by_folder
 OUTPUT = ROOT / ".work/release"
 PYTHON = (sys.executable, "-m")
 # What a run of a benchmark writes that is committed.
-COMMITTED = ("versions.yaml", "dvc.lock", "benchmarks", "papers", "data/judges")
+COMMITTED = (
+    "versions.yaml",
+    "dvc.lock",
+    "benchmarks",
+    "papers",
+    "data/judges",
+    "data/segmenters",
+)
 
 
 def commands(names: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What is run, by name: papers last, since they show benchmarks."""
-    for name in names or load(ROOT).every:
-        if name != ROOT_DAG:
-            yield name, (*PYTHON, "metassay.cli", "run", "--no-prefect", name)
-    if not names or ROOT_DAG in names:
+    """What is run, by name: trainings before what reads them, papers after what they show."""
+    has_root = not names or ROOT_DAG in names
+    if has_root:
         yield (
             f"{ROOT_DAG}: trainings",
             (*PYTHON, "dvc", "repro", "train", "train_roles"),
         )
+    for name in names or load(ROOT).every:
+        if name != ROOT_DAG:
+            yield name, (*PYTHON, "metassay.cli", "run", "--no-prefect", name)
+    if has_root:
         yield "papers", (*PYTHON, "papers")
 
 

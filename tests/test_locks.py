@@ -111,6 +111,20 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "case",
+    [case for case in edits.EDITS if case.of_code],
+    ids=lambda case: case.name,
+)
+def test_an_edit_of_code_changes_a_file(case: edits.Edit, tmp_path: Path) -> None:
+    """What runs after it takes minutes: `python -m tests.edits`."""
+    for room in ("metassay", "stages", "flows"):
+        shutil.copytree(ROOT / room, tmp_path / room)
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*.py")}
+    case.make(tmp_path)
+    assert any(file.read_bytes() != content for file, content in before.items())
+
+
+@pytest.mark.parametrize(
+    "case",
     [case for case in edits.EDITS if not case.of_code],
     ids=lambda case: case.name,
 )

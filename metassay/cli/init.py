@@ -9,10 +9,11 @@ from pathlib import Path
 from metassay.cli.terminal import page
 from metassay.cli.tool_files import propose_import
 from metassay.core.atomic import write_if_changed
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.exit_codes import DONE, REFUSED
+from metassay.core.merges import dvc_problems
 from metassay.core.naming import name_problem
-from metassay.core.params import BESIDE_REPORTS
+from metassay.core.params import BESIDE_REPORTS, load
 from metassay.core.stages import DAG, TRAINING, root_dag
 from metassay.project.kit import is_own_repository, upgrade
 from metassay.project.make import Content, check_place, example, make, name_of
@@ -51,8 +52,10 @@ def update(_: argparse.Namespace) -> int:
         changed = write_if_changed(Path(DAG), root_dag(TRAINING))
         lines = [*refresh(Path()), *([f"{DAG}: updated"] if changed else [])]
         print("\n".join(lines) or "up to date")
-        return DONE
-    print("\n".join(upgrade(Path())))
+    else:
+        print("\n".join(upgrade(Path())))
+    # A dvc.yaml that cannot be read was left as it is.
+    raise_problems(dvc_problems(Path(), sorted(load(Path()).every)))
     return DONE
 
 

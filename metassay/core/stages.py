@@ -193,7 +193,7 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
             *({file: names} for file, names in by_file.items() if names),
         ],
         "outs": [
-            *([{out: _IN_GIT} for out in outs] if stage.git else outs),
+            *([{out: dict(_IN_GIT)} for out in outs] if stage.git else outs),
             *({file: dict(_IN_GIT)} for file in in_git),  # a copy each: no YAML anchors
         ],
         "metrics": [{METRICS: dict(_IN_GIT)}] if is_report else [],

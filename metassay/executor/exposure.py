@@ -41,16 +41,18 @@ def _is_loopback(host: str) -> bool:
 
 
 def _other_addresses() -> list[str]:
-    """Return this machine's IPv4 addresses in its networks."""
+    """Return this machine's addresses in its networks."""
     import psutil  # type: ignore[import-untyped]
 
     addresses = []
     for interface in psutil.net_if_addrs().values():
         for entry in interface:
-            if entry.family != socket.AF_INET:
+            if entry.family not in (socket.AF_INET, socket.AF_INET6):
                 continue
-            if not ipaddress.ip_address(entry.address).is_loopback:
-                addresses.append(entry.address)
+            text = entry.address.partition("%")[0]
+            address = ipaddress.ip_address(text)
+            if not (address.is_loopback or address.is_link_local):
+                addresses.append(text)
     return sorted(addresses)
 
 

@@ -203,15 +203,13 @@ _OMITTED = (
     "OpenAI-Organization",
     "OpenAI-Project",
 )
-_READ_OF_PAGE = (
-    4096  # bytes of a reply without an answer, and words that are shown of it
-)
-_FIRST_WORDS = 12
+_READ_OF_PAGE = 4096  # bytes that are read of a reply without an answer
+_FIRST_WORDS = 12  # words of it that are shown
 _MARKUP = re.compile(
     r"<(?:script|style)\b.*?(?:</(?:script|style)>|\Z)|<[^>]*>?",
     re.DOTALL | re.IGNORECASE,
 )
-_SERVED = re.compile(rb'(?<!\\)"model"\s*:\s*"([^"\\]{1,200})"')
+_MODEL_NAME = re.compile(r"[\w./:@+-]{1,200}")
 _VERSION = re.compile(r"[-@:.](?:v?\d[\w.-]*|latest|preview|exp)(?:[-.:]\w+)*")
 _TOO_LONG = ("maximum context length", "context window", "context length")
 STOPPING = {
@@ -249,7 +247,7 @@ class Outcome:
 
     `retry`: it may succeed another time, after `wait` seconds if the server asks for
     that. `pause`: a quota is used up, and nothing may be sent for so many seconds.
-    `tries`: sent so often, nothing is gained any more. `page`: the first words of a
+    `tries`: after so many, another try gains nothing. `page`: the first words of a
     reply in HTML. `model`: the one that answered, if it is not the one that was asked.
     `stop`: the reason why no request to this endpoint can succeed; `retired`: none to
     this model. `message` and `kind`: the words and the code of a server that refuses
@@ -363,15 +361,20 @@ def other_model(content: bytes, model: str) -> str | None:
     Providers name a dated version for a name without a date, and some put a path before
     it.
     """
-    match = _SERVED.search(content)
-    served = match[1].decode("utf-8", "replace") if match else ""
+    try:
+        served = json.loads(content.decode("utf-8-sig", "replace")).get("model")
+    except (ValueError, AttributeError, RecursionError):
+        return None  # which `read_answer` has reported
+    # The name is shown: words in a row are no name, but may be of a text.
+    if not isinstance(served, str) or not _MODEL_NAME.fullmatch(served):
+        return None
     ours, theirs = (
         name.rpartition("/")[2].casefold().removesuffix("-latest")
         for name in (model, served)
     )
     rest = theirs.removeprefix(ours)
     same = theirs.startswith(ours) and (not rest or _VERSION.fullmatch(rest))
-    return None if not theirs or same else served
+    return None if same else served
 
 
 def _client(

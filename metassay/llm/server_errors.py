@@ -114,7 +114,7 @@ def strings(
 ) -> Iterator[tuple[str, str]]:
     """Yield the strings of an error body with the names of their members, codes before words.
 
-    Of each the beginning.
+    Only the beginning of each string is yielded.
     """
     if name == "raw":  # OpenRouter passes on the provider's body
         body = _parse(body)

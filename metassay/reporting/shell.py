@@ -29,6 +29,7 @@ from metassay.tables.names import is_reference, sorted_authors
 BUNDLE = Path(__file__).with_name("bundle")  # what `npm run build` makes of page/
 # bytes of a shard, about; what is larger than twice that is cut to pieces
 LARGEST = 1_000_000
+SINCE = Path("page/data/since.js")  # of a report's folder; the stage does not write it
 _PIECE = 250_000  # characters of a piece, of four bytes at most
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -156,7 +157,7 @@ def put_since(folder: Path, since: c.Link | None) -> None:
     part of what the stage wrote: .dvcignore names it.
     """
     if (folder / "page/data").is_dir():
-        with whole_file(folder / "page/data/since.js") as file:
+        with whole_file(folder / SINCE) as file:
             file.write(b'metassay("since",%s)\n' % encode(since))
 
 
@@ -165,7 +166,7 @@ def ask_no_since(folder: Path) -> None:
 
     Browsers complain of files that are not there.
     """
-    if not (folder / "page/data/since.js").is_file():
+    if not (folder / SINCE).is_file():
         put_since(folder, None)
 
 

@@ -126,3 +126,15 @@ def test_text_in_an_answer_is_no_name_of_a_model(server, ledger, caplog) -> None
     with caplog.at_level(logging.WARNING, "metassay.llm"):
         asking(server, ledger)(requests(1))
     assert caplog.records == []
+
+
+def test_only_the_reply_s_own_model_counts_and_only_a_name_is_one(
+    server, ledger, caplog
+) -> None:
+    inside = {**completion(model="m-1"), "tool": {"model": "inner"}}
+    sentence = completion(model="Ms Jones was seen on 3 May")
+    for body in (inside, sentence):
+        server.script = lambda _, body=body: whole(body)
+        with caplog.at_level(logging.WARNING, "metassay.llm"):
+            asking(server, ledger)(requests(1))
+    assert caplog.records == []

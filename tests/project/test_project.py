@@ -351,3 +351,12 @@ def test_an_upgrade_writes_nothing_where_it_is_refused(
     monkeypatch.chdir(tmp_path)
     assert main(["update"]) == 2
     assert "run this in a project's folder" in capsys.readouterr().err
+
+
+def test_an_update_says_which_dvc_yaml_it_left_since_a_merge_broke_it(here, capsys):
+    (file,) = here.glob("benchmarks/*/dvc.yaml")
+    broken = f"<<<<<<< HEAD\n{file.read_text('utf-8')}"
+    file.write_text(broken, encoding="utf-8")
+    assert main(["update"]) == 2
+    assert str(file.relative_to(here)) in capsys.readouterr().err
+    assert file.read_text("utf-8") == broken

@@ -82,6 +82,7 @@ def compare_headlines(before: State, after: State, benchmark: str) -> Comparison
         certificates=pd.DataFrame(certificates, columns=[*DECISION, "before", "after"]),
         outdated=(old.changed, new.changed),
         by_headline=True,
+        untested=not same_scores,
     )
 
 
@@ -141,12 +142,16 @@ _COUNTS: Final = (
 def _certificates(
     old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> Iterator[tuple[str, ...]]:
-    """Yield decisions whose best metric is the same and has another verdict."""
+    """Yield decisions whose best metric is another one, or has another verdict."""
     for criterion, levels in new.get("best", {}).items():
         for level, best in levels.items():
             then = old.get("best", {}).get(criterion, {}).get(level)
-            if not then or not best or then["metric"] != best["metric"]:
+            if not then or not best:
                 continue
-            if then["verdict"] != best["verdict"]:
-                key = ("", criterion, FULL, best["metric"], NO_JUDGE, level)
-                yield (*key, then["verdict"], best["verdict"])
+            metric, before, after = best["metric"], then["verdict"], best["verdict"]
+            if then["metric"] != metric:
+                metric = "the best metric"
+                before = f"{then['metric']} ({before})"
+                after = f"{best['metric']} ({after})"
+            if before != after:
+                yield ("", criterion, FULL, metric, NO_JUDGE, level, before, after)

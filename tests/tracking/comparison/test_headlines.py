@@ -113,6 +113,27 @@ def test_equal_scores_need_no_tables(clone, run):
     assert "both locks name the same scores" in out
 
 
+def test_another_best_metric_is_named(clone, run):
+    change = headline()
+    change["best"]["preference"]["document"] = {"metric": "bleu", "verdict": "too weak"}
+    clone(headline(), change)
+    _, out, _ = run("--after", "origin/change")
+    line = "the best metric for preference, document: rouge1 (use) -> bleu (too weak)"
+    assert line in " ".join(out.split())
+
+
+def test_scores_that_differ_are_untested_although_no_metric_is_in_the_headline(
+    clone, run
+):
+    base, change = headline(), headline(lead=0.4)
+    base["leaderboard"] = {}
+    change["leaderboard"] = {}
+    clone(base, change)
+    code, out, err = run("--after", "origin/change")
+    assert (code, err) == (3, "tables are missing: sample\n")
+    assert "no difference is tested" in out
+
+
 @pytest.mark.parametrize("numbers", [(None, headline()), (headline(), None)])
 def test_without_a_headline_the_remedy_is_to_bring_the_tables(clone, run, numbers):
     clone(*numbers)
