@@ -139,7 +139,7 @@ def find_columns(
     optional = [
         key
         for key in shape.optional
-        if key in sheet.frame and key not in named.values()
+        if key in sheet.frame and key not in named and key not in named.values()
     ]
     labels = [name for name in roles.labels if name in sheet.frame]
     for name in labels:
@@ -300,6 +300,8 @@ def _check_needed(guess: Guess, other: Sheet | None, roles: Roles) -> None:
     if other and theirs and Role.SYSTEM not in {*guess.roles, *by_names}:
         fix = (
             f"add it, or say which column it is: --columns system=COLUMN; {other.name} has"
-            f" {theirs[0]!r}; only where both files lack it are all texts by one system"
+            f" {theirs[0]!r}; only where both files lack it are all texts by one system;"
+            " or, if names of columns say it, their form, such as"
+            f" --columns {guess.kind}.wide='{{criterion}}_{{system}}'"
         )
         faults.add(head, f"column {roles.system!r} is missing", fix)

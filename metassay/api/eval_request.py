@@ -160,9 +160,9 @@ def _by_cells(
     file: InputTable, name: str, scorer: Sequence[str]
 ) -> dict[str, Direction]:
     """Return the directions that the cells of a file tell: passes, and ranks."""
-    rankings = find_rankings(file.table, name, ["doc_id", "part", *scorer])
+    rankings, likely = find_rankings(file.table, name, ["doc_id", "part", *scorer])
     unnamed = {ONLY} - {*file.cells.columns, *file.table.get("metric", ())}
-    return directions_of_cells(file.verdicts, rankings, unnamed)
+    return directions_of_cells(file.verdicts, rankings, unnamed, likely)
 
 
 def _directions_of(scores: InputTable | None, problems: list[str]) -> dict[str, str]:

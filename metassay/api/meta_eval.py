@@ -495,7 +495,9 @@ def _argument(match: re.Match[str]) -> str:
     if option == "missing" and "," in value:
         return f"{name}={next(csv.reader([value]))!r}"
     if option == "rows" and equals:
-        return f"rows={{{first!r}: {next(csv.reader([second]))!r}}}"
+        word, *more = next(csv.reader([value]))
+        column, _, cell = word.partition("=")
+        return f"rows={{{column!r}: {[cell, *more]!r}}}"
     if option == "scale" and equals:
         criterion, _, scale = value.rpartition("=")
         return f"{name}={{{criterion!r}: {scale!r}}}"

@@ -39,6 +39,7 @@ from metassay.tabular.far_ratings import check_ratings, describe_levels
 from metassay.tabular.files import read_sheet
 from metassay.tabular.guess import listed
 from metassay.tabular.infer_columns import join_by_text
+from metassay.tabular.numbers import is_among
 from metassay.tabular.odd_cells import OddCells
 from metassay.tabular.row_choice import ask_rows, choose_rows, parse_rows
 from metassay.tabular.rows import Findings, Place
@@ -157,6 +158,7 @@ def _choose(
 def find_faults(sheet: Sheet, *, scores: bool, roles: Roles) -> list[str]:
     """Return what is wrong in one file, when the other cannot be read."""
     problems: list[str] = []
+    sheet = _choose(sheet, [sheet], roles, problems)
     _read(sheet, SCORES_FILE if scores else RATINGS_FILE, roles, None, Keys(), problems)
     return problems
 
@@ -313,7 +315,7 @@ def _named_missing(sheet: Sheet, columns: Columns) -> Iterator[str]:
     """Count the cells that the user took for missing, by column and word."""
     for column in columns.values:
         counts = sheet.counts(column)
-        words = [word for word in counts.index if word.casefold() in sheet.missing]
+        words = [word for word in counts.index if is_among(word, sheet.missing)]
         if words:
             counted_words = ", ".join(f"{counts[word]:,} {word!r}" for word in words)
             yield f"taken as missing in column {quoted(column)}: {counted_words}"

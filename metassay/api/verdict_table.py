@@ -24,7 +24,7 @@ from metassay.tabular.column_synonyms import (
     scorer_of,
 )
 from metassay.tabular.guess import listed
-from metassay.tabular.numbers import NumberFormat, is_blank
+from metassay.tabular.numbers import NumberFormat, is_among, is_blank
 from metassay.tabular.row_choice import ask_rows, choose_rows, write_option
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import guess_direction
@@ -170,7 +170,8 @@ def _blank_words(sheet: Sheet, words: Collection[str]) -> Sheet:
     folded = {word.casefold() for word in words}
     emptied = sheet.frame.copy()
     for name in sheet.columns:
-        is_word = to_keys(sheet.frame[name]).str.casefold().isin(folded)
+        named = [cell for cell in sheet.counts(name).index if is_among(cell, folded)]
+        is_word = to_keys(sheet.frame[name]).isin(named)
         is_float = pd.api.types.is_float_dtype(sheet.frame[name].dtype)
         emptied[name] = sheet.frame[name].mask(is_word, np.nan if is_float else "")
     return replace(sheet, frame=emptied)
@@ -185,7 +186,7 @@ def _left_out(sheet: Sheet, choices: Choices) -> list[str]:
         words = [
             f"{counts[word]:,} {shown(word)}"
             for word in counts.index
-            if word.casefold() in folded
+            if is_among(word, folded)
         ]
         if words:
             lines.append(
@@ -197,11 +198,16 @@ def _left_out(sheet: Sheet, choices: Choices) -> list[str]:
 def _empty_cells(sheet: Sheet, choices: Choices) -> Iterator[str]:
     """Count the cells without an answer, by column."""
     n_rows = len(sheet.lines)
+    passes = {word.casefold() for word in choices.passes}
     empty = {}
     for name in (*choices.judge, *choices.human):
         counts = sheet.counts(name)
         numbers = sheet.numbers(name)
-        answers = [cell for cell in counts.index if not numbers.is_missing(str(cell))]
+        answers = [
+            cell
+            for cell in counts.index
+            if str(cell).casefold() in passes or not numbers.is_missing(str(cell))
+        ]
         empty[name] = n_rows - int(counts[answers].sum())
     cells = ", ".join(f"{n:,} in {quoted(name)}" for name, n in empty.items() if n)
     if cells:
@@ -355,7 +361,9 @@ def _values(
     if words:
         column = to_keys(sheet.frame[name])
         passed = column.isin(words).to_numpy(dtype=np.float64)
-        return np.where(column.map(none), np.nan, passed), _rule(sheet, name, words)
+        # "none" is no answer, unless the user says that it is a pass.
+        empty = column.map(none) & ~column.isin(words)
+        return np.where(empty, np.nan, passed), _rule(sheet, name, words)
     read_as = sheet.clear_numbers(name, faults)
     if read_as.fault:
         return np.full(len(sheet.lines), np.nan), ""

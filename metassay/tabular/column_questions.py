@@ -26,7 +26,7 @@ from metassay.tabular.guess import (
     share_known,
 )
 from metassay.tabular.name_templates import Template
-from metassay.tabular.numbers import is_blank, order_grades
+from metassay.tabular.numbers import NumberFormat, is_blank, order_grades
 from metassay.tabular.odd_cells import is_word, list_words, write_missing
 from metassay.tabular.sheet import to_keys
 
@@ -160,12 +160,23 @@ def _preview(guess: Guess, template: Template) -> Iterator[str]:
     names = list(template.names)
     for name in dict.fromkeys((names[0], names[len(names) // 2], names[-1])):
         cells = to_keys(guess.sheet.frame[name])
-        rows = [row for row, cell in enumerate(cells) if not is_blank(cell)]
+        read_as = guess.sheet.numbers(name)
+        grades = order_grades(guess.sheet.cells(name))
+        # Never a remark on a text.
+        rows = [
+            row for row, cell in enumerate(cells) if _has_value(cell, read_as, grades)
+        ]
         if rows:
             at = guess.sheet.cell(rows[0], name)
             parts = template.names[name].items()
             what = ", ".join(f"{role} {quoted(value)}" for role, value in parts)
             yield f"{cells.iloc[rows[0]]} in {at.kind} {at.row} is of {what}"
+
+
+def _has_value(cell: str, read_as: NumberFormat, grades: Sequence[str]) -> bool:
+    if is_blank(cell):
+        return False
+    return cell.casefold() in grades or read_as.number(cell) is not None
 
 
 def ask_rater_or_criterion(guess: Guess, numbers: Sequence[str]) -> None:

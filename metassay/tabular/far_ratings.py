@@ -4,13 +4,17 @@ One 30 among 144 grades of 1 to 5 hides the agreement of a good metric. A scale 
 user declares is believed; where none is, such a rating is a question.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate, pairwise, product
 from typing import NamedTuple
 
+import numpy as np
+
 from metassay.core.errors import quoted
 from metassay.format.numbers import counted
+from metassay.tabular.option_words import quote_name
 from metassay.tabular.rows import Findings, Place
 
 # What studies write where nobody rated, beside grades that are few and far below or
@@ -172,14 +176,22 @@ def check_ratings(
     places = [place for place, value in enumerate(values) if value not in codes]
     for far in find_far_ratings([values[place] for place in places]):
         low, high = far.others
-        ends = f"{min(low, far.value):g}..{max(high, far.value):g}"
+        ends = f"{_exact(min(low, far.value))}..{_exact(max(high, far.value))}"
+        scale = f"{name}={ends}"
+        if {",", '"'} & {*criterion}:
+            scale = shlex.quote(quote_name(f"{criterion}={ends}"))
         what = f"{name} has the value {far.value:g}, far from the others, {low:g} to {high:g}"
         fix = (
             "correct it, or leave the cell empty; if it is a grade, say"
-            f" --scale {name}={ends}"
+            f" --scale {scale}"
         )
         findings = problems if far.impossible else doubts
         findings.add(place_of(places[far.place]), what, fix)
+
+
+def _exact(value: float) -> str:
+    """Write a number with all of its digits, as --scale reads it."""
+    return np.format_float_positional(value, trim="-")
 
 
 def describe_levels(criterion: str, values: Sequence[float]) -> str:

@@ -310,7 +310,7 @@ def take_ranks(guess: Guess) -> None:
     """Take the columns of numbers for systems if the cells of each row rank them."""
     if guess.kind != "ratings" or guess.spread or Role.VALUE in guess.roles:
         return
-    numbers = guess.numbers()
+    numbers = _of_known_systems(guess, guess.numbers())
     if not _are_ranked(guess, numbers):
         return
     # `rank_gpt4` and `rank_llama` are of two systems.
@@ -320,6 +320,13 @@ def take_ranks(guess: Guess) -> None:
     elif not any(map(names_quality, numbers)):
         of_systems = {name: {Role.SYSTEM: name} for name in numbers}
         guess.set_spread(of_systems, f"{{{Role.SYSTEM}}}")
+
+
+def _of_known_systems(guess: Guess, columns: Sequence[str]) -> list[str]:
+    """Return the columns that are called after systems of the other file; all if few are."""
+    systems = {system.casefold() for system in guess.keys.systems}
+    known = [column for column in columns if column.casefold() in systems]
+    return known if len(known) >= min(_RANKED, max(2, len(systems))) else [*columns]
 
 
 def _are_ranked(guess: Guess, columns: Sequence[str]) -> bool:
@@ -336,6 +343,9 @@ def _are_ranked(guess: Guess, columns: Sequence[str]) -> bool:
 def _by_template(guess: Guess) -> bool:
     """Take columns whose names say several things, or propose it; whether there are such."""
     columns = guess.like_ratings()
+    if Role.SYSTEM not in guess.roles:
+        # A number beside them, such as the rater's confidence, is no system's.
+        columns = _of_known_systems(guess, columns)
     open_roles = {*THINGS[guess.kind]} - {*guess.roles}
     template = find_template(columns, guess.keys, open_roles)
     if template is None:

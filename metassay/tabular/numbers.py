@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from metassay.tabular.column_synonyms import WORDS
@@ -12,6 +12,7 @@ from metassay.tabular.rows import Findings, Place
 MISSING = frozenset(("", "na", "n/a", "nan"))  # as a cell, in any case
 # Further signs of a missing number: of pandas, Excel, SAS, and of people.
 _NO_NUMBER = MISSING | {"null", "<na>", "#n/a", "none", "missing", "-", "–", "—", "."}
+_NO_NUMBER |= {"--", "---"}
 _INSPECT = {"i": 0.0, "n": 0.0, "p": 0.5, "c": 1.0}
 # Labels in words, each with its number. Verdicts say which is better.
 _VERDICTS: tuple[dict[str, float], ...] = (
@@ -87,7 +88,7 @@ class NumberFormat(NamedTuple):
     def is_missing(self, cell: str) -> bool:
         """Whether the cell is empty or a sign of a missing number."""
         folded = cell.strip().casefold()
-        if folded in self.missing:
+        if is_among(folded, self.missing):
             return True
         return folded not in self.words and folded in _NO_NUMBER
 
@@ -160,6 +161,19 @@ def _find_labels(values: Mapping[str, int]) -> Mapping[str, float]:
     return pairs[most] if shares[most] > _MOST * sum(values.values()) else {}
 
 
+def is_among(cell: str, words: Collection[str]) -> bool:
+    """Whether a cell is one of the user's words, folded, or the same number as one.
+
+    >>> is_among("-9.0", {"-9", "skip"})
+    True
+    """
+    folded = cell.strip().casefold()
+    if folded in words:
+        return True
+    number = finite_number(folded) if words else None
+    return number is not None and number in map(finite_number, words)
+
+
 def is_blank(cell: str) -> bool:
     """Whether a cell is empty or `na`, `n/a`, `nan`."""
     return cell.strip().casefold() in MISSING
@@ -172,8 +186,9 @@ def looks_numeric(cell: str) -> bool:
 
 def order_grades(cells: Iterable[str]) -> list[str]:
     """Return the cells in the order of usual grades in words; [] if they are no such grades."""
-    values = {cell.casefold() for cell in cells} - _NO_NUMBER
+    folded = {cell.casefold() for cell in cells}
     for grades in _GRADES:
+        values = folded - (_NO_NUMBER - {*grades})  # such as none, mild, severe
         if len(values) > 1 and values <= set(grades):
             return [grade for grade in grades if grade in values]
     return []

@@ -1,12 +1,12 @@
 """Cells of columns of numbers that are no numbers: what they are, and what to do."""
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterable
 
 from metassay.core.errors import quoted
 from metassay.format.numbers import counted
+from metassay.tabular.option_words import write_names
 from metassay.tabular.rows import Findings, Place
 
 # What Excel makes of entries such as 3-4 and 1/2, as a date and in CSV; and its errors.
@@ -109,5 +109,4 @@ def write_missing(words: Iterable[str]) -> str:
     >>> print(write_missing(["n/a, resolved", "skip it"]))
     --missing '"n/a, resolved",skip it'
     """
-    names = [f'"{word}"' if "," in word else word for word in words]
-    return f"--missing {shlex.quote(','.join(names))}"
+    return write_names("--missing", words)

@@ -5,7 +5,6 @@ attention, and previews of a survey stand in exports beside the others. Whether 
 changes numbers, so it is asked.
 """
 
-import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -23,6 +22,7 @@ from metassay.tabular.column_synonyms import (
     is_called,
 )
 from metassay.tabular.numbers import is_blank
+from metassay.tabular.option_words import write_names
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
 
@@ -63,10 +63,6 @@ def parse_rows(words: Sequence[str], columns: Collection[str]) -> dict[str, list
 
 def choose_rows(sheet: Sheet, rows: Rows, problems: Findings) -> Sheet:
     """Return the rows that count; a problem if a value is in no row, or no row is left."""
-    if sheet.parts:
-        return combine_sheets(
-            [choose_rows(part, rows, problems) for part in sheet.parts]
-        )
     for column, values in rows.items():
         if column not in sheet.frame:
             continue
@@ -76,9 +72,19 @@ def choose_rows(sheet: Sheet, rows: Rows, problems: Findings) -> Sheet:
                 what = f"--rows: column {quoted(column)} has no {quoted(value)}"
                 fix = f"write values that it has: {_some(sheet, column)}"
                 problems.add(Place(sheet.name), what, fix)
-        chosen = cells.isin(list(values)).to_numpy()
-        if not chosen.any():
+        if not cells.isin(list(values)).any():
             return sheet
+    if not sheet.parts:
+        return _filter(sheet, rows)
+    # A value may be in one file alone: all rows of a rater may be left out.
+    return combine_sheets([_filter(part, rows) for part in sheet.parts])
+
+
+def _filter(sheet: Sheet, rows: Rows) -> Sheet:
+    for column, values in rows.items():
+        if column not in sheet.frame:
+            continue
+        chosen = to_keys(sheet.frame[column]).isin(list(values)).to_numpy()
         left_out = counted(int((~chosen).sum()), "row")
         listed_values = ", ".join(map(quoted, values))
         note = (
@@ -100,8 +106,8 @@ def write_option(column: str, values: Sequence[str]) -> str:
     >>> print(write_option("Status", ["APPROVED", "AWAITING REVIEW"]))
     --rows 'Status=APPROVED,AWAITING REVIEW'
     """
-    named = ",".join(f'"{value}"' if "," in value else value for value in values)
-    return f"--rows {shlex.quote(f'{column}={named}')}"
+    first, *more = values
+    return write_names("--rows", [f"{column}={first}", *more])
 
 
 def ask_rows(
@@ -125,7 +131,8 @@ def ask_rows(
         rows = counted(sum(int(counts[cell]) for cell in doubtful), "row")
         values = ", ".join(map(quoted, doubtful[:_SHOWN]))
         good = [cell for cell in cells if cell not in doubtful]
-        every = write(column, cells)
+        blank = [cell for cell in _different(sheet, column) if is_blank(cell)]
+        every = write(column, [*cells, *blank])
         what = f"column {quoted(column)} has {values} in {rows}, which may not count"
         if good:
             yield (
@@ -154,6 +161,10 @@ def _doubtful(sheet: Sheet, column: str) -> list[str]:
     counts = sheet.counts(column)
     rare = [cell for cell in cells if counts[cell] < counts.max()]
     return failed or (rare if len(cells) <= _MOST else [])
+
+
+def _different(sheet: Sheet, column: str) -> list[str]:
+    return list(dict.fromkeys(to_keys(sheet.frame[column])))
 
 
 def _some(sheet: Sheet, column: str) -> str:

@@ -6,13 +6,13 @@ the first rank than the second), by Metassay's list of metrics, and by the name.
 """
 
 import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from metassay.core.errors import quoted, shown
 from metassay.tabular.column_synonyms import pattern
 from metassay.tabular.decoding import finite_number
+from metassay.tabular.option_words import write_names
 
 if TYPE_CHECKING:
     from metassay.core.options import Criterion
@@ -75,24 +75,29 @@ def direction(
         better, why = guess_direction(name), BY_NAME
     if criterion and better == "neither":
         what = f"{quoted(name)} is a criterion, and nothing tells whether more of it is better"
-        options = f"--higher {shlex.quote(name)} or --lower {shlex.quote(name)}"
+        higher, lower = write_names("--higher", [name]), write_names("--lower", [name])
+        options = f"{higher} or {lower}"
         fix = f"say {options}, or leave its column out of the file"
         return Direction("higher", why, (what, fix))
     if not better:
         what = f"the name {quoted(name)} does not tell whether more is better"
-        fix = f"say --higher {shlex.quote(name)} if more is better, else --lower"
+        fix = f"say {write_names('--higher', [name])} if more is better, else --lower"
         return Direction("higher", why, (what, fix))
     return Direction(better, why)
 
 
 def directions_of_cells(
-    verdicts: Collection[str], rankings: Collection[str], unnamed: Collection[str]
+    verdicts: Collection[str],
+    rankings: Collection[str],
+    unnamed: Collection[str],
+    likely: Collection[str] = (),
 ) -> dict[str, Direction]:
     """Return the directions that cells tell, whatever metrics and criteria are called.
 
     `verdicts`: those whose cells are pass and fail or the like. `rankings`: those whose
     values rank the systems of each document from 1 on; the first rank is the best if the
     criterion has no name (`unnamed`), and a question if its name says nothing of ranks.
+    `likely` may be rankings with ties, which is a question where no name answers it.
     """
     directions = {name: Direction("higher", BY_WORDS) for name in verdicts}
     for name in rankings:
@@ -100,12 +105,22 @@ def directions_of_cells(
             directions[name] = Direction("lower", BY_RANKS)
         elif guess_direction(name) != "lower":
             what = f"{quoted(name)} has each of 1, 2, 3 ... once per document, as ranks have"
-            fix = (
-                f"say --lower {shlex.quote(name)} if 1 is the best, or"
-                f" --higher {shlex.quote(name)} if it is the worst"
+            directions[name] = Direction("higher", BY_RANKS, (what, _which_end(name)))
+    for name in likely:
+        if name in unnamed:
+            what = (
+                f"{quoted(name)} has each of 1, 2, 3 ... once in most documents, as ranks"
+                " with ties have"
             )
-            directions[name] = Direction("higher", BY_RANKS, (what, fix))
+            directions[name] = Direction("higher", BY_RANKS, (what, _which_end(name)))
     return directions
+
+
+def _which_end(name: str) -> str:
+    return (
+        f"say {write_names('--lower', [name])} if 1 is the best, or"
+        f" {write_names('--higher', [name])} if it is the worst"
+    )
 
 
 def direction_lines(directions: Mapping[str, Direction], what: str) -> Iterator[str]:

@@ -169,3 +169,17 @@ def test_init_reads_ranks_alike(tmp_path: Path) -> None:
         "rating": "lower"
     }
     assert {rating.author for rating in results.rows.ratings} == set(SYSTEMS)
+
+
+def test_a_number_beside_the_ranks_is_no_system(tmp_path: Path) -> None:
+    table = side_by_side(orders(1), *SYSTEMS)
+    beside = [[*row, str(n % 5 + 2)] for n, row in enumerate(table[1:])]
+    rows = [[*table[0], "confidence"], *beside]
+    assert read(rows, SYSTEMS, tmp_path) == read(table, SYSTEMS, tmp_path)
+
+
+@pytest.mark.parametrize("n_ties", [3, 6])
+def test_ranks_with_some_ties_are_asked_about(tmp_path: Path, n_ties: int) -> None:
+    ranks = [[1, 1, 3] if n < n_ties else row for n, row in enumerate(orders(1))]
+    with pytest.raises(BadInput, match=r"as ranks with ties have.*--lower"):
+        read(side_by_side(ranks, *SYSTEMS), SYSTEMS, tmp_path)

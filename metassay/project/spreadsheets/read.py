@@ -336,10 +336,10 @@ def _by_cells(ratings: Table | None, rows: Rows) -> dict[str, Direction]:
     keys = ["doc_id", "author", "rater", "criterion", "value"]
     values = [[getattr(rating, key) for key in keys] for rating in rows.ratings]
     table = pd.DataFrame(values, columns=keys).astype({"value": "float64"})
-    rankings = find_rankings(table, "criterion", ["doc_id", "rater"])
+    rankings, likely = find_rankings(table, "criterion", ["doc_id", "rater"])
     unnamed = {ONE_CRITERION} - {*ratings.sheet.columns}
     verdicts = ratings.verdicts(Role.CRITERION, ONE_CRITERION)
-    return directions_of_cells(verdicts, rankings, unnamed)
+    return directions_of_cells(verdicts, rankings, unnamed, likely)
 
 
 def _directions_of_metrics(
