@@ -42,8 +42,6 @@ CHANGED: Mapping[str, frozenset[str]] = {
             "examine",
             "ingest_study",
             "report",
-            "report_judges",
-            "report_segmentations",
             "bleu",
             ASKING,
         }
@@ -77,6 +75,7 @@ def migrate_locks(root: Path, params: Params, declared: Versions) -> list[str]:
             continue
         lock: Any = load_yaml(root / file)
         n_kept = 0
+        n_raised = 0
         for name, keys in _watched(root, folder):
             entry = lock["stages"].get(name)
             # of another Metassay, not run yet, or changed since
@@ -87,12 +86,17 @@ def migrate_locks(root: Path, params: Params, declared: Versions) -> list[str]:
             if migrated:
                 entry["params"] = migrated
                 n_kept += 1
+                n_raised += not _is_of_now(migrated.get(FILE, {}), declared)
         if n_kept:
             with whole_file(root / file) as out:
                 out.write(dumps_yaml(lock).encode("utf-8"))
         lines.append(
             f"{file}: {n_kept} of {len(lock['stages'])} stages keep their results"
         )
+        if n_raised:
+            lines.append(
+                f"{file}: {n_raised} of these run again, as their version was raised since"
+            )
     return lines
 
 
@@ -134,6 +138,10 @@ def _migrate(
                 return None
         after[file] = copy.deepcopy(values)  # YAML would write what is shared only once
     return after
+
+
+def _is_of_now(versions: Mapping[str, Any], declared: Versions) -> bool:
+    return all(_value(declared, key) == value for key, value in versions.items())
 
 
 def _value(values: Mapping[str, Any], key: str) -> Any:

@@ -74,10 +74,15 @@ def test_a_lock_is_as_a_run_of_the_first_versions_would_write_it(project: Path) 
     lines = refresh(project)
     assert f"{LOCK}: 14 of 14 stages keep their results" in lines
     expected = load_yaml(ROOT / LOCK)
+    n_raised = 0
     for stage in expected["stages"].values():
         versions = stage["params"]["versions.yaml"]
-        for key, version in versions.items():
-            versions[key] = first_versions(version)
+        first = {key: first_versions(version) for key, version in versions.items()}
+        n_raised += first != versions
+        versions.update(first)
+    assert n_raised > 0
+    raised = f"{LOCK}: {n_raised} of these run again, as their version was raised since"
+    assert raised in lines
     assert (project / LOCK).read_text("utf-8") == dumps_yaml(expected)
     assert not (project / "code.yaml").exists()
     assert refresh(project) == []
