@@ -89,7 +89,8 @@ def made_once(
         base = base.parent
     with (base / f"{name}.lock").open("a+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not lock.tell():
+        # Asked for now: while this process waited, another may have made it.
+        if not os.fstat(lock.fileno()).st_size:
             make(base / name)
             lock.write("made")
     return base / name
