@@ -149,7 +149,7 @@ def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "number"), [("group", SIGTERM), ("flow", SIGKILL)])
+@pytest.mark.parametrize(("target", "number"), [("all", SIGTERM), ("flow", SIGKILL)])
 def test_a_killed_run_leaves_nothing_running(project, target, number):
     """By the way that `metassay run` takes: neither a process, nor something that Prefect shows."""
     began = killed(project, target, number, *command("b00", "b01"))
