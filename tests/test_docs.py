@@ -83,6 +83,7 @@ KNOWN = {
     "transformers",
     "dask",  # tests/executor/ starts both
     "openssl",  # tests/executor/test_exposure.py
+    "python",  # of modules: tests/calibration/test_runs.py
 }
 
 

@@ -13,7 +13,10 @@ import pytest
 
 from tests.conftest import ROOT
 
-PAGES = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+SETTINGS = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
+EXCLUDED = tuple(line.lstrip("/") for line in SETTINGS["exclude_docs"].split())
+EVERY = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+PAGES = {name for name in EVERY if not name.startswith(EXCLUDED)}
 
 
 def build(project: Path) -> tuple[int, str]:
@@ -64,8 +67,9 @@ def read(page: Path) -> Loaded:
 
 
 def test_every_page_stands_in_the_navigation() -> None:
-    nav = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
-    named = [page for part in nav for pages in part.values() for page in pages]
+    named = [
+        page for part in SETTINGS["nav"] for pages in part.values() for page in pages
+    ]
     assert sorted(named) == sorted(PAGES), "zensical.toml > nav"
 
 
@@ -104,23 +108,11 @@ def test_links_lead_to_pages_that_are_there(project: Path) -> None:
                 assert (page.parent / parts.path).exists(), f"{page.name}: {address}"
 
 
-def test_diagrams_are_drawn(project: Path) -> None:
-    blocks = sum(
-        (ROOT / "docs" / page).read_text("utf-8").count("```mermaid\n")
-        for page in PAGES
-    )
-    drawn = [
-        picture
-        for page in (project / "build/site").rglob("*.html")
-        for picture in re.findall(
-            r'<div class="diagram"><svg.*?</svg>', page.read_text("utf-8")
-        )
-    ]
-    assert len(drawn) == blocks > 0
-    assert any("meta_evaluate" in picture for picture in drawn)
-    assert len({picture.split('id="')[1].split('"')[0] for picture in drawn}) == len(
-        drawn
-    )
+def test_what_is_excluded_is_there_and_in_no_page(project: Path) -> None:
+    assert all((ROOT / "docs" / name).exists() for name in EXCLUDED)
+    site = project / "build/site"
+    built = {str(page.relative_to(site)) for page in site.rglob("*.html")}
+    assert not [name for name in built if name.startswith(("decisions/", "map."))]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ are not. One that reorders documents takes these for exchangeable, which documen
 one topic are not. Where the user does not say which systems and documents belong
 together, a relation must show in both tests, each of which reorders one of the two
 alone: versions mislead the first, topics the second, and neither misleads both.
-docs/calibration.md has the error rates.
+tests/calibration/rates.md has the error rates.
 """
 
 from collections.abc import Callable, Mapping, Sequence

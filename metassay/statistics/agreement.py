@@ -376,7 +376,7 @@ def below_others(
     drawn together; the ends are those of `expanded_tail`. All low ends hold jointly
     with the `confidence`, by Bonferroni, so that a rater with a low end above 0 can be
     named without prior suspicion (how often equal raters are named:
-    docs/calibration.md). A resample in which the value is undefined counts as no gap.
+    tests/calibration/rates.md). A resample in which the value is undefined counts as no gap.
     NaN with fewer than three raters, where no two others share two items, and where
     fewer than half of the resamples are defined; no interval with fewer than FEW_UNITS
     effective units. Raises ValueError unless ratings are two-dimensional.

@@ -121,7 +121,7 @@ def mean_interval(
     The standard error is clustered by `cluster` (documents,), numbers from 0; the
     degrees of freedom are the effective number of clusters (`worth`) less one: the
     usual interval if each document is a cluster. NaN where fewer than `fewest` clusters
-    have nonzero differences: with fewer, intervals undercover (docs/calibration.md).
+    have nonzero differences: with fewer, intervals undercover (tests/calibration/rates.md).
     NaN, too, where all differences are equal, since they do not show any variance.
     """
     present = np.isfinite(differences)

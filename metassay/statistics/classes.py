@@ -33,7 +33,7 @@ _USUAL: Final = {
         0.1635, 0.1759, 0.1827, 0.1858),
 }  # fmt: skip
 # By how much steps must fit better than a line, in twice the log likelihood, for one
-# metric: honest ones lose about five in a hundred verdicts (docs/calibration.md).
+# metric: honest ones lose about five in a hundred verdicts (tests/calibration/rates.md).
 _MARGIN: Final = {2: 5.0, 3: 6.0}
 # However sure it is that people's means come in classes, a metric may follow them within.
 _SURE: Final = 12.0

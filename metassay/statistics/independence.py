@@ -357,7 +357,7 @@ def independence_test(
     singly, nor can clusters of unequal size. Then differences between systems are
     tested by permuting systems, and the rest by giving each cluster's contribution a
     random sign: under the null it is symmetric around 0 (in large samples;
-    docs/calibration.md shows the error rate with few clusters).
+    tests/calibration/rates.md shows the error rate with few clusters).
     """
     systems, documents = shape
     systems_only = all(side.values.shape[1] == 1 for side in human.values())

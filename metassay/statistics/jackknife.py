@@ -6,7 +6,7 @@ Noise of a single text counts in both, so the interval errs on the wide side. A
 bootstrap of so few systems fails: four systems drawn with replacement are often two,
 whose correlation is 1 or -1. Sources: Efron and Stein 1981, The jackknife estimate of
 variance; Owen 2007, The pigeonhole bootstrap (crossed random effects); degrees of
-freedom by Satterthwaite 1946. Coverage is simulated in docs/calibration.md.
+freedom by Satterthwaite 1946. Coverage is simulated in tests/calibration/rates.md.
 
 With eight systems, a variance between systems has seven degrees of freedom. Twenty
 metrics of the same systems show how large such variances usually are: each is moderated
@@ -596,7 +596,7 @@ def moderator(spreads: Spread, moves: Array, *, alone: bool = False) -> Moderate
     moderated variance is used. Correlated metrics count as fewer: degrees of freedom
     never exceed those of the effective number of independent metrics. `alone`: the
     interval covers new systems only, and the metric keeps its degrees of freedom,
-    because with more, too many lower ends are too high (`docs/calibration.md`). With
+    because with more, too many lower ends are too high (`tests/calibration/rates.md`). With
     fewer than three metrics nothing changes.
     """
     defined = spreads.variance > 0

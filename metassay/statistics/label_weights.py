@@ -118,7 +118,7 @@ def find_chosen(
     occur together, summed by cluster, as rows of a document are labelled together. The
     variance is that of the sums over clusters, or that of independent rows if it is
     larger (with few labels the first is far too small by chance); p is by Student's t,
-    with Holm's adjustment for all tests. False findings: docs/calibration.md.
+    with Holm's adjustment for all tests. False findings: tests/calibration/rates.md.
     """
     tests = []
     for factor, values in factors.items():

@@ -87,7 +87,7 @@ def annotator_test(
     (items,), computed as if most of another document had been lost, and compared with
     t; its degrees of freedom are those of the equivalent number of equal documents
     (Satterthwaite's). Items of a document are correlated, and then the published test
-    passes far too many judges (docs/calibration.md).
+    passes far too many judges (tests/calibration/rates.md).
 
     `weight` (items,): how many items each labelled one stands for (`label_weights`);
     None: one each. The published test takes no weights.

@@ -10,7 +10,7 @@ An interval combines those of the shares: the distance of its lower end is the r
 the summed squares of the distances by which each share alone can lower the number
 (Newcombe 1998, Interval estimation for the difference between independent proportions;
 Zou and Donner 2008, Construction of confidence limits about effect measures). Simulated
-coverage: docs/calibration.md.
+coverage: tests/calibration/rates.md.
 """
 
 from typing import NamedTuple

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.calibration.summary import table
+from tests.calibration.digest import write_page
+from tests.calibration.summary import RATES, table
 
 RESULTS = Path(__file__).with_name("results")  # a file per section
-PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
 HEADING = "## Studies that are not as verdicts suppose"
 SHAPES = ((8, 40), (16, 100))
 METRICS = (1, 3, 20)
@@ -125,7 +125,7 @@ def simulate(cell: Cell, runs: int | None = None) -> dict[str, list[float]]:
 def page_section(
     results: Mapping[str, Mapping[str, Mapping[str, list[float]]]],
 ) -> list[str]:
-    """The section of docs/calibration.md, as lines."""
+    """The section of tests/calibration/rates.md, as lines."""
     lines = [
         HEADING,
         "",
@@ -197,13 +197,13 @@ def keep(cell: Cell, when: str, rates: Mapping[str, list[float]]) -> None:
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def write_page(results: Mapping) -> None:
-    """Replace the section on the page; the rest stays as it is."""
-    text = PAGE.read_text(encoding="utf-8")
+def write_section(results: Mapping) -> None:
+    """Replace the section of rates.md; the rest stays as it is."""
+    text = RATES.read_text(encoding="utf-8")
     before, _, rest = text.partition(f"{HEADING}\n")
     after = rest.partition("\n## ")[2]
     section = "\n".join(page_section(results))
-    PAGE.write_text(
+    RATES.write_text(
         f"{before}{section}\n" + (f"## {after}" if after else ""), encoding="utf-8"
     )
 
@@ -228,7 +228,8 @@ def main() -> None:
         rates = simulate(cell, args.studies)
         keep(cell, when, rates)
         print(f"{monotonic() - start:6.0f} s  {cell.key}: {rates}", flush=True)
-    write_page(read_results())
+    write_section(read_results())
+    write_page()
 
 
 if __name__ == "__main__":

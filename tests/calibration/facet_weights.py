@@ -85,7 +85,7 @@ def rates():
 
 
 def section(rows):
-    """This part of docs/calibration.md."""
+    """This part of tests/calibration/rates.md."""
     return [
         "## Weights of facets",
         "",

@@ -1,4 +1,6 @@
-"""`python -m tests.calibration.page` simulates everything and writes docs/calibration.md.
+"""`python -m tests.calibration.page` simulates everything and writes rates.md here.
+
+It writes docs/calibration.md, the digest of these tables, too.
 
 Each row has seeds of its own, so that the page is the same on every run, on any number
 of cores. About two hours on two quiet ones.
@@ -9,7 +11,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,8 @@ from tests.calibration import (
     simulations,
     standing_out,
 )
-from tests.calibration.summary import summary, table
+from tests.calibration.digest import write_page
+from tests.calibration.summary import RATES, summary, table
 from tests.calibration.verdicts import (
     DESIGNS,
     Claims,
@@ -46,7 +48,6 @@ from tests.calibration.verdicts import (
 )
 from tests.calibration.worlds import COPIES, HOLES, MOODS, N_METRICS, PLAIN, WORLDS
 
-PAGE = Path(__file__).parents[2] / "docs" / "calibration.md"
 LEVELS = ("global", "document", "system")
 RUNS = 75  # null studies per design and kind of study: 600 per design
 PROMISED = 600  # studies behind a rate that is promised
@@ -610,14 +611,15 @@ def _cards(rates: list[simulations.Rate]) -> list[str]:
 
 
 def main() -> None:
-    """Simulate and write the page and its figure."""
+    """Simulate, and write the tables, their figure and their digest."""
     _, widths = simulations.judged_means_cover()
     gaps, curves = simulations.power_curves()
     simulations.draw(gaps, curves, simulations.DOCS / "figures" / "power.png")
     results = simulate()
     for (cell,), rates in _of(results, "doubts").items():
         doubts.keep(cell, "after", rates)
-    PAGE.write_text(page(results, widths), encoding="utf-8")
+    RATES.write_text(page(results, widths), encoding="utf-8")
+    write_page()
 
 
 if __name__ == "__main__":

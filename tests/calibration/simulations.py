@@ -1,6 +1,6 @@
 """Worlds with a known truth, and how often tests and intervals are right in them.
 
-Every simulation has a seed of its own, so that docs/calibration.md is the same on every
+Every simulation has a seed of its own, so that tests/calibration/rates.md is the same on every
 run; see `tests/calibration/page.py`.
 """
 
@@ -137,7 +137,7 @@ def rogan_gladen_covers(*, share=0.3, runs=3000, seed=0):
 
 
 def rates() -> list[Rate]:
-    """Everything that docs/calibration.md tabulates."""
+    """Everything that tests/calibration/rates.md tabulates."""
     null = (0.04, 0.06)
     cover = (0.93, 0.97)
     rows = []
@@ -221,7 +221,7 @@ def draw(gaps, curves, path: Path) -> None:
 
 
 def section(rows: list[Rate], widths) -> list[str]:
-    """This part of docs/calibration.md."""
+    """This part of tests/calibration/rates.md."""
     lines = [
         "## Tests of metric against metric, and corrected means",
         "",
@@ -238,7 +238,7 @@ def section(rows: list[Rate], widths) -> list[str]:
         " the same systems. With few systems it covers far less. The intervals of `correlations`"
         " and `certificates` are no bootstrap.",
         "",
-        "![Share of studies that find the worse metric](figures/power.png)",
+        "![Share of studies that find the worse metric](../../docs/figures/power.png)",
         "",
         "Both metrics see the same quality; one adds noise of standard deviation 1, the other"
         " more.",

@@ -1,4 +1,4 @@
-"""Every simulation of docs/calibration.md still runs, with a study or two; `pytest -m
+"""Every simulation of tests/calibration/rates.md still runs, with a study or two; `pytest -m
 calibration` and the page itself take the time that rates need.
 """
 
@@ -11,6 +11,7 @@ from tests.calibration import (
     annotator_test,
     best,
     comparisons,
+    digest,
     doubts,
     drift,
     facet_weights,
@@ -21,8 +22,8 @@ from tests.calibration import (
     standing_out,
     weekly,
 )
-from tests.calibration.page import PAGE, jobs
-from tests.calibration.summary import Promise, _rates, summary
+from tests.calibration.page import jobs
+from tests.calibration.summary import RATES, Promise, _rates, summary
 
 FIRST = {
     job.section: job.call
@@ -80,8 +81,13 @@ def test_raters_who_are_equal_and_one_who_is_not():
     assert named == [False, False, True]
 
 
-def test_the_head_of_the_page_is_what_its_tables_hold():
-    text = PAGE.read_text(encoding="utf-8")
+def test_the_page_for_readers_is_what_the_tables_hold():
+    rates = RATES.read_text(encoding="utf-8")
+    assert digest.PAGE.read_text(encoding="utf-8") == digest.page(rates)
+
+
+def test_the_head_of_the_tables_is_what_they_hold():
+    text = RATES.read_text(encoding="utf-8")
     head, _, sections = text.partition("\n## ")
     assert "\n".join(summary("## " + sections)) in head + "\n"
 
@@ -111,4 +117,4 @@ def test_every_doubt_is_drawn_and_judged(name) -> None:
 def test_every_result_is_of_a_doubt() -> None:
     keys = {cell.key for cell in doubts.cells(doubts.sections())}
     assert doubts.read_results().keys() <= keys
-    assert doubts.HEADING in PAGE.read_text(encoding="utf-8")
+    assert doubts.HEADING in RATES.read_text(encoding="utf-8")
