@@ -16,6 +16,7 @@ from tests.architecture import (
     sources,
     upward,
 )
+from tests.form import unpacked_literals
 
 
 def test_every_file_lies_in_a_room() -> None:
@@ -71,18 +72,6 @@ def test_stages_stay_doorways() -> None:
 def test_files_stay_readable() -> None:
     files = [file for package in PACKAGES for file in sources(package)]
     assert not {str(file) for file in files if lines(file) > 800}
-
-
-def unpacked_literals(tree: ast.AST) -> Iterator[int]:
-    """Lines where a literal stands in another one, or in a call, only to be unpacked there."""
-    for node in ast.walk(tree):
-        is_starred = isinstance(node, ast.Starred)
-        if is_starred and isinstance(node.value, ast.Tuple | ast.List | ast.Set):
-            yield node.lineno
-        if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if key is None and isinstance(value, ast.Dict):
-                    yield value.lineno
 
 
 def test_no_literal_is_unpacked_into_another() -> None:

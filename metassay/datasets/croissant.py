@@ -13,12 +13,46 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from metassay.core import strict_yaml
 from metassay.core.atomic import whole_folder
 from metassay.datasets.registry import Dataset, folder_of
 
 REQUIRED = ("name", "description", "license", "url", "creator", "datePublished")
-_CONTEXT: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
+# The vocabulary of Croissant 1.0 and of schema.org, as every file of it must say it.
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileProperty": "cr:fileProperty",
+    "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
 _FORMATS = {".jsonl": "application/jsonlines", ".md": "text/markdown"}
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 

@@ -2,22 +2,20 @@
 
     python -m metassay.format.glossary docs/glossary.md
 
-glossary.yaml has the terms, in groups.
+glossary_terms.py has the terms, in groups.
 """
 
 import sys
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from metassay.core import strict_yaml
+from metassay.format.glossary_terms import GROUPS, NUMBERS
 
-FILE = Path(__file__).with_suffix(".yaml")
 START = """\
 # Glossary
 
 One sentence for each term, the same on pages, in the terminal (`metassay show --terms`) and here.
-Generated from `metassay/format/glossary.yaml` by `make docs`.
+Generated from `metassay/format/glossary_terms.py` by `make docs`.
 """
 
 
@@ -38,16 +36,15 @@ def terms(**numbers: str) -> dict[str, Term]:
     """Return all terms in order. `numbers`: a study's `useful`, `alpha` and `fewest`,
     as text; by default those of a new project's params.yaml.
     """
-    content = _content()
-    values = {**content["numbers"], **numbers}
+    values = {**NUMBERS, **numbers}
     by_name = {}
-    for group, group_terms in content["groups"].items():
-        for term, entry in group_terms.items():
-            fields = {"says": entry} if isinstance(entry, str) else entry
-            says, more = (
-                fields.get(key, "").format(**values) for key in ("says", "more")
+    for group, entries in GROUPS.items():
+        for name, entry in entries.items():
+            by_name[name] = Term(
+                group=group,
+                says=entry.says.format(**values),
+                more=entry.more.format(**values),
             )
-            by_name[term] = Term(group, says, more)
     return by_name
 
 
@@ -61,11 +58,6 @@ def page() -> str:
             lines += [f"\n## {group}\n", "| term | what it means |", "|---|---|"]
         lines.append(f"| {name} | {term.whole} |")
     return "\n".join(lines) + "\n"
-
-
-@cache
-def _content() -> Any:
-    return strict_yaml.load(FILE)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from metassay.imports.items import (
     key,
     text,
 )
-from metassay.tabular.column_synonyms import is_called, pattern
+from metassay.tabular.column_synonyms import is_called
+from metassay.tabular.name_patterns import HUMAN_VERDICTS
 from metassay.tabular.numbers import find_format
 from metassay.tabular.rows import Findings, Place
 
@@ -62,7 +63,6 @@ _READ = "UPDATE judgments SET value = ? WHERE name = ? AND label = ? AND value I
 _ODD = "UPDATE judgments SET missing = 1 WHERE name = ? AND label = ? AND value IS NULL"
 _OTHER = "import these files one by one, or tell them apart by --columns doc=FIELD or system=FIELD"
 _LONGEST = 60  # characters of a question in the name of a column
-_PEOPLE = pattern("person")
 
 _Row = Mapping[str, object]  # values by column
 
@@ -305,7 +305,7 @@ def _numbers_of(
 def _name_of_person(scorer: str, rater: str) -> str:
     if rater != PERSON:
         return f"{scorer}_human_{rater}"
-    return scorer if is_called(scorer, _PEOPLE) else f"{scorer}_human"
+    return scorer if is_called(scorer, HUMAN_VERDICTS) else f"{scorer}_human"
 
 
 def _shorten(question: str) -> str:

@@ -27,7 +27,8 @@ from metassay.imports.items import (
     usual_field,
 )
 from metassay.imports.records import records
-from metassay.tabular.column_synonyms import OF_TWO, WINNERS, Role, fold_name
+from metassay.tabular.column_synonyms import WINNERS, Role, fold_name
+from metassay.tabular.name_patterns import OF_TWO
 from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Place
 

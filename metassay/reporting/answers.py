@@ -18,7 +18,6 @@ from metassay.reporting.contract import (
     Rating,
 )
 from metassay.reporting.keys import part_rank
-from metassay.reporting.page import texts
 from metassay.scoring.pairing.instruments import Grade
 from metassay.scoring.pairing.measures import MEASURES
 from metassay.scoring.pairing.record import Question
@@ -66,6 +65,62 @@ COLUMNS = (
     "not_judged",
     *_ANSWERS_SETTLED,
 )
+
+
+class _BlockWords(NamedTuple):
+    """Of a block of lines below a text: whose units it has, of which kind, and its title."""
+
+    owner: str
+    units: str
+    title: str
+
+
+# Nobody is asked about `claims`.
+_BLOCKS = {
+    "claims": _BlockWords(
+        owner="reference", units="claim", title="Claims of the reference"
+    ),
+    "claim_recall": _BlockWords(
+        owner="reference",
+        units="claim",
+        title="Claim recall: is each claim of the reference in this text?",
+    ),
+    "claim_precision": _BlockWords(
+        owner="text",
+        units="claim",
+        title="Claim precision: is each claim of this text in the reference?",
+    ),
+    "statements": _BlockWords(
+        owner="text",
+        units="statement",
+        title="Statements: does the source support each?",
+    ),
+    "same_question": _BlockWords(
+        owner="text",
+        units="text",
+        title="The same question: does this text ask what the reference asks?",
+    ),
+    "preferences": _BlockWords(
+        owner="text",
+        units="rival",
+        title=(
+            "Preferences: is this text better than another’s? Judges also read the "
+            "reference, or the source where there is none."
+        ),
+    ),
+}
+
+# What judges are asked there by a measure, where its instrument does not say it.
+_ASKS = {
+    "claim_recall": "in this text?",
+    "claim_recall_grade": "how far in this text?",
+    "claim_precision": "in the reference?",
+    "citation_recall": "in its citations together?",
+    "faithfulness": "in the passages aligned with it?",
+    "claim_contradiction": "does the reference entail or contradict it?",
+    "preference_first": "which is better, this one shown first?",
+    "preference_second": "which is better, this one shown second?",
+}
 
 
 class Answer(NamedTuple):
@@ -350,9 +405,8 @@ def blocks(
     text, blocks = (doc_id, author), []
     measures = sorted({measure for measure, *_ in judgments.questions.get(text, {})})
     others = ("claim_recall", "claim_precision") if author == REFERENCE else ("claims",)
-    words = texts("words.yaml")
-    for name, block in words["blocks"].items():
-        owner, kind = block["units"].split()
+    for name, words in _BLOCKS.items():
+        owner, kind = words.owner, words.units
         if name in others:
             continue
         about = [
@@ -367,7 +421,7 @@ def blocks(
             continue
         heads = [
             BlockHead(
-                words["asks"].get(base_metric(m)) or _question(m).instrument.asks,
+                _ASKS.get(base_metric(m)) or _question(m).instrument.asks,
                 m,
                 judge,
             )
@@ -381,7 +435,7 @@ def blocks(
         ]
         lines.sort(key=lambda line: (part_rank(line.part), line.number))
         noun = kind if kind in ("claim", "statement") else "text"
-        blocks.append(Block(name, block["title"], noun, heads, lines, _no_text(lines)))
+        blocks.append(Block(name, words.title, noun, heads, lines, _no_text(lines)))
     return [block for block in [*blocks, *_rubrics(judgments, text)] if block.lines]
 
 

@@ -1,16 +1,12 @@
 """What reports are made from, and their pages: tables in words, and the head.
 
-`words.yaml` says how the view Evidence shows a table. A block there has the table's
-`title` and what it `says`; `pick`, `lead`, `across`, `cell` and `hide` are names of
-columns, separated by spaces (contract.TableInfo), and `figures` titles of those in
-figures.py that draw it. What a block leaves out is that of the `analysis` that makes
-the table, or of tables like it: `_DEFAULTS`. `ordered: false` keeps its rows as they
-stand.
+`evidence_words.py` says how the view Evidence shows a table, and `page_words.py` what
+each kind of page says; `table_words.py` has their records.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,14 +15,15 @@ import numpy as np
 import pandas as pd
 
 from metassay import __version__
-from metassay.core import strict_yaml
 from metassay.format.frames import rows, to_csv, to_markdown
+from metassay.format.prose import split_paragraphs
 from metassay.format.terms import COEFFICIENTS, COMPONENTS, LEVELS
 from metassay.llm.endpoints import ModelOptions
 from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.meta_evaluation.options import ANY_SHAPE
 from metassay.reporting import contract as c
 from metassay.reporting.contract_page import TABLES
+from metassay.reporting.evidence_words import GROUPS
 from metassay.reporting.names import (
     NONE,
     ShownAs,
@@ -34,8 +31,10 @@ from metassay.reporting.names import (
     sorted_metrics,
     sorted_parts,
 )
+from metassay.reporting.page_words import INVENTED, PAGES
 from metassay.reporting.responses import missing_lines, models_table
 from metassay.reporting.shell import PageFolder
+from metassay.reporting.table_words import TableWords
 from metassay.tables.columns import SHARED
 from metassay.tables.judge_cards import CARD_STATISTICS
 from metassay.tables.names import sorted_authors
@@ -43,27 +42,21 @@ from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
 from metassay.tables.summaries import SUMMARIES
 
-TableWords = Mapping[str, Any]
 LISTS = "all_ratings"  # a column for figures alone: long lists that no file has
-_DEFAULTS = {
-    "pick": "study criterion part level coefficient",
-    "lead": "metric judge",
-    "hide": "recipe",
-}
-_CELL = ("value", "low", "high", "n", "n_missing")
-
-
-@cache
-def texts(file: str) -> Any:
-    """Read the blocks of a file of this folder, such as `words.yaml`."""
-    return strict_yaml.load(Path(__file__).with_name(file))
+# Of tables whose words leave these out: those of the columns that the table has.
+DEFAULTS = TableWords(
+    pick=("study", "criterion", "part", "level", "coefficient"),
+    lead=("metric", "judge"),
+    cell=c.CellInfo(value="value", low="low", high="high", n="n", missing="n_missing"),
+    hide=("recipe",),
+)
 
 
 class ExtraTables(NamedTuple):
-    """Tables that lie beside a page, and their blocks, as words.yaml has those of others."""
+    """Tables that lie beside a page, and what the page says of them."""
 
     tables: dict[str, pd.DataFrame]
-    blocks: dict[str, TableWords]
+    words: dict[str, TableWords]
 
 
 NO_MORE = ExtraTables({}, {})
@@ -114,7 +107,7 @@ class Report:
             c.Problem("warning", ": ".join(note))
             for note in rows(notes, "stage", "note")
         ]
-        invented = [texts("words_of_tests.yaml")["invented"]] if self.invented else []
+        invented = [INVENTED] if self.invented else []
         head: dict[str, Any] = {
             "name": self.benchmark,
             "dataset": c.Dataset(
@@ -125,7 +118,7 @@ class Report:
         }
         command = f"metassay run {self.benchmark}"
         write_page(
-            page, kind, tables, command, blocks=self.published.blocks, **head, **more
+            page, kind, tables, command, more=self.published.words, **head, **more
         )
 
     def run_tables(self) -> dict[str, pd.DataFrame]:
@@ -157,37 +150,35 @@ def write_page(
     tables: Mapping[str, pd.DataFrame],
     command: str,
     *,
-    blocks: Mapping[str, TableWords] | None = None,
+    more: Mapping[str, TableWords] | None = None,
     systems: Mapping[str, Any] | None = None,
     useful: float = math.nan,
     **head: Any,
 ) -> None:
     """Write the tables that have a row and their figures, then the head of a page of this `kind`.
 
-    Tables stand in the order of the kind in `words_of_tests.yaml`, of `words.yaml`,
-    then of `blocks`, whose tables no file has; one without a block is a KeyError.
-    `command` makes them again. `systems` are fields of SystemsInfo, and `head` of Head,
-    that no file has; `useful` is the correlation that a forest of certificates marks.
+    Tables stand in the order of the kind in PAGES, of GROUPS, then of `more`, the words
+    of others; one without words is a KeyError. `command` makes them again. `systems`
+    are fields of SystemsInfo, and `head` of Head, that the kind does not say; `useful`
+    is the correlation that a forest of certificates marks.
     """
-    words = texts("words_of_tests.yaml")[kind]
-    of_kind, more = (
-        {name: {"group": words.get("group"), **block} for name, block in group.items()}
-        for group in (words.get("tables", {}), blocks or {})
-    )
-    all_blocks = {**of_kind, **_blocks(), **of_kind, **more}
-    if not words.get("figures", True):
-        all_blocks = {
-            name: {**block, "figures": {}} for name, block in all_blocks.items()
-        }
+    words = PAGES[kind]
+    of_kind = {
+        name: replace(table, group=words.group) for name, table in words.tables.items()
+    }
+    # The kind's own tables come first; its words go before those of the same name.
+    by_name = {**of_kind, **_evidence_words(), **of_kind, **(more or {})}
+    if not words.figures:
+        by_name = {name: replace(table, figures={}) for name, table in by_name.items()}
     evidence = [
-        _put_table(page, name, tables[name], all_blocks[name], command, useful)
-        for name in sorted(tables, key=list(all_blocks).index)
+        _put_table(page, name, tables[name], by_name[name], command, useful)
+        for name in sorted(tables, key=list(by_name).index)
         if not tables[name].empty
     ]
     fields = {
-        "about": words.get("about"),
-        "terms": words.get("terms", {}),
-        "systems": _systems(words.get("systems"), evidence, systems or {}),
+        "about": words.about,
+        "terms": words.terms,
+        "systems": _systems(words.systems, evidence, systems or {}),
     }
     program = f"Metassay {__version__}"
     page.finish(
@@ -199,29 +190,33 @@ def _put_table(
     page: PageFolder,
     name: str,
     frame: pd.DataFrame,
-    block: TableWords,
+    words: TableWords,
     command: str,
     useful: float,
 ) -> c.TableInfo:
-    figures = draw_figures(page.folder, frame, block.get("figures", {}), useful)
+    figures = draw_figures(page.folder, frame, words.figures, useful)
     frame = frame.drop(columns=LISTS, errors="ignore")
     contract = {**TABLES, **SUMMARIES}.get(name)
     columns = SHARED if contract is None else contract.columns
     means = {column: record.meaning for column, record in columns.items()}
+    shown = {words.across, *(words.lead or ())}
+    hide = _named(frame, words.hide, DEFAULTS.hide, shown)
     return page.put_evidence(
         name,
-        ordered(name, frame) if block.get("ordered", True) else frame,
-        means={**means, **block.get("columns", {})},
-        title=block["title"],
-        group=block["group"],
-        says=block.get("says", ()),
+        ordered(name, frame) if words.ordered else frame,
+        means={**means, **words.columns},
+        title=words.title,
+        group=words.group,
+        says=split_paragraphs(words.says or ""),
         csv=f"{name}.csv",
         command=command,
-        across=block.get("across", ""),
-        cell=_cell(frame, block),
+        pick=_named(frame, words.pick, DEFAULTS.pick, shown),
+        lead=_named(frame, words.lead, DEFAULTS.lead, shown),
+        across=words.across,
+        cell=_cell(frame, words),
+        hide=[column for column in hide if column in frame],
         figures=figures,
-        **{key: _names(frame, block, key) for key in _DEFAULTS},
-        picture=block.get("picture", ""),
+        picture=words.picture,
     )
 
 
@@ -244,61 +239,54 @@ def draw_figures(
 
 
 def _systems(
-    words: TableWords | None, evidence: Sequence[c.TableInfo], more: Mapping[str, Any]
+    words: c.SystemsInfo | None,
+    evidence: Sequence[c.TableInfo],
+    more: Mapping[str, Any],
 ) -> c.SystemsInfo | None:
     """Return what the view Systems shows, if its table is there; `groups` only if that is there."""
     names = {info.name for info in evidence}
-    if words is None or words["table"] not in names:
+    if words is None or words.table not in names:
         return None
-    groups = words.get("groups", "")
-    fields = {
-        "metric": words["metric"].split(),
-        "cell": c.CellInfo(*words["cell"].split()),
-        "groups": groups if groups in names else "",
-    }
-    return c.SystemsInfo(**{**words, **fields, **more})
+    groups = words.groups if words.groups in names else ""
+    return words._replace(groups=groups, **more)
 
 
 @cache
-def _blocks() -> dict[str, TableWords]:
-    """Return blocks by table, with the words of its analysis where the file has none."""
+def _evidence_words() -> dict[str, TableWords]:
+    """Return the words of GROUPS by table, with those of its analysis where it has none."""
     analyses = {
         table.name: analysis for analysis in ANALYSES for table in analysis.tables
     }
     by_table: dict[str, TableWords] = {}
-    for group, blocks in texts("words.yaml")["tables"].items():
-        for name, block in blocks.items():
-            words = dict(block or {})
-            analysis = analyses.get(words.get("analysis", name))
+    for group, tables in GROUPS.items():
+        for name, words in tables.items():
+            title, says = words.title, words.says
+            analysis = analyses.get(words.analysis or name)
             if analysis is not None:
-                says = [
-                    " ".join(text.split())
-                    for text in analysis.says.split("\n\n")
-                    if text
-                ]
-                words = {"title": analysis.heading, "says": says, **words}
-            by_table[name] = {"group": group, "title": "", **words}
+                title = title or analysis.heading
+                says = analysis.says if says is None else says
+            by_table[name] = replace(words, group=group, title=title, says=says)
     return by_table
 
 
-def _names(frame: pd.DataFrame, block: TableWords, key: str) -> list[str]:
-    """Return the columns that a block names, or the default ones that the table has."""
-    if key in block:
-        names = str(block[key]).split()
-        return [name for name in names if name in frame] if key == "hide" else names
-    shown = {block.get("across", ""), *str(block.get("lead", "")).split()}
-    return [
-        name for name in _DEFAULTS[key].split() if name in frame and name not in shown
-    ]
+def _named(
+    frame: pd.DataFrame,
+    names: tuple[str, ...] | None,
+    default: tuple[str, ...] | None,
+    shown: Collection[str],
+) -> Sequence[str]:
+    """Return the columns named, or the default ones that the table has and does not show yet."""
+    if names is not None:
+        return names
+    return [name for name in default or () if name in frame and name not in shown]
 
 
-def _cell(frame: pd.DataFrame, block: TableWords) -> c.CellInfo | None:
-    if "cell" in block:
-        names = ["" if name == "-" else name for name in str(block["cell"]).split()]
-        return c.CellInfo(*names) if names else None
-    if "value" not in frame:
+def _cell(frame: pd.DataFrame, words: TableWords) -> c.CellInfo | None:
+    if words.cell is not None:
+        return words.cell if words.cell.value else None
+    if "value" not in frame or DEFAULTS.cell is None:
         return None
-    return c.CellInfo(*(name if name in frame else "" for name in _CELL))
+    return c.CellInfo(*(name if name in frame else "" for name in DEFAULTS.cell))
 
 
 # In which order rows stand: columns, and what puts their values in order.

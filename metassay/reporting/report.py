@@ -19,7 +19,8 @@ from metassay.reporting.documents import put_documents
 from metassay.reporting.facets import facets_table
 from metassay.reporting.meta_page import answer_of
 from metassay.reporting.names import Metric, headline_metrics, known_names
-from metassay.reporting.page import Report, filled, texts, write_tables
+from metassay.reporting.page import Report, filled, write_tables
+from metassay.reporting.page_words import LEXICAL, NO_GROUPS
 from metassay.reporting.shell import PageFolder
 from metassay.statistics.document_means import Resampling
 from metassay.tables.criteria import rubric_criteria
@@ -110,11 +111,7 @@ def _write_page(
     folder: Path,
 ) -> None:
     """Write the page, with names as they are shown, of the benchmark's tables and the files'."""
-    shown_as, page, words = (
-        report.shown_as,
-        PageFolder(folder),
-        texts("words_of_tests.yaml"),
-    )
+    shown_as, page = report.shown_as, PageFolder(folder)
     tables, files = shown_as.frames(tables), shown_as.frames(files)
     answer = answer_of(files, report.certification, report.resampling.confidence)
     if "answers" in files:
@@ -146,12 +143,10 @@ def _write_page(
         useful=report.certification.useful,
         systems={
             "headline": [metric_label(*metric) for metric in headline],
-            "no_groups": words["no_groups"] if clusters else "",
+            "no_groups": NO_GROUPS if clusters else "",
         },
         **answer,
-        banners=[words["lexical"].format(judges=" and ".join(lexical))]
-        if lexical
-        else [],
+        banners=[LEXICAL.format(judges=" and ".join(lexical))] if lexical else [],
         texts=texts_info,
     )
 

@@ -9,18 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, hint, raise_problems
 from metassay.core.options import Criterion
 from metassay.datasets.annotations import (
     CATEGORIES,
     FACT_CRITERIA,
-    MOST_FACTS,
     SHARES,
     fact_ratings,
     label_shares,
@@ -38,6 +36,7 @@ from metassay.scoring.rubrics.record import RUBRICS, SOURCE, Rubric, load_rubric
 from metassay.scoring.rubrics.record import Criterion as RubricCriterion
 from metassay.statistics.facts import STATUSES, count_facts
 from metassay.statistics.pairs import disagreements
+from metassay.studies import form_words as words
 from metassay.studies.export import lot
 from metassay.studies.record import (
     Answer,
@@ -64,22 +63,10 @@ from metassay.tables.units import UNITS
 from metassay.text.citations import strip_citations
 
 _SHARE = Criterion(low=0, high=1, better="higher", scale="ordinal")
-_WORDS: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
 _Drafts = Iterator[Draft | str]  # items of a text, or why it is left out
 _Key = tuple[str, str]  # doc_id and author
 _TEXT = ["doc_id", "author"]
 _Facets = Mapping[str, str | None]  # a text's facets by name
-
-
-def _question(form: str, column: str, name: str = "", **more: Any) -> Question:
-    """A question of forms.yaml; without choices a number."""
-    name = name or column
-    block = {"name": name, "column": column, **_WORDS[form]["questions"][name]}
-    choices = (
-        Choice(word, float(n), *means) for word, n, *means in block.pop("choices", ())
-    )
-    kind: Any = "number" if "high" in more else "choice"
-    return Question(**{"kind": kind, "choices": tuple(choices)} | block | more)
 
 
 # ---- what forms read of the tables -------------------------------------------------------------
@@ -181,7 +168,7 @@ def _build(
     texts: Texts,
     draft: Callable[[str, str], _Drafts],
     criteria: Mapping[str, Criterion],
-    form: str,
+    instructions: tuple[str, ...],
 ) -> StudyDraft:
     """Draft items of each text of a system; count those left out by reason."""
     items, reasons = list[Draft](), Counter[str]()
@@ -191,7 +178,6 @@ def _build(
         else:
             items.append(item)
     notes = [f"{n} text(s) are left out: {reason}" for reason, n in reasons.items()]
-    instructions = tuple(_WORDS[form]["instructions"]) if form else ()
     return StudyDraft(
         items, criteria, instructions, (*texts.notes, *notes), texts.datasets
     )
@@ -223,7 +209,7 @@ def _draft_claims(read: ReadTable, options: Options) -> StudyDraft:
                 yield "no reference or no claims are known"
                 continue
             name = _CLAIM_CRITERIA[side]
-            question = replace(_question("claims", "covered"), name=name)
+            question = replace(words.COVERED, name=name)
             rows = [
                 _row(
                     "claim",
@@ -237,7 +223,10 @@ def _draft_claims(read: ReadTable, options: Options) -> StudyDraft:
             )
 
     return _build(
-        texts, draft, {_CLAIM_CRITERIA[side]: _SHARE for side in sides}, "claims"
+        texts,
+        draft,
+        {_CLAIM_CRITERIA[side]: _SHARE for side in sides},
+        words.CLAIMS_INSTRUCTIONS,
     )
 
 
@@ -253,7 +242,6 @@ def _row(heading: str, text: str, *questions: TargetQuestion) -> DraftRow:
 
 # ---- elements: what is wrong with each element of each sentence? ------------------------------
 
-_LABEL = _question("elements", "label")
 _CATEGORIES = ("correct", *CATEGORIES)
 
 
@@ -284,14 +272,16 @@ def _draft_elements(read: ReadTable, _: Options) -> StudyDraft:
                 )
                 # No criterion of a rating: `_rate_elements` makes shares of a
                 # sentence's labels.
-                question = _ask(_LABEL, doc, author, unit, f"label {number}")
+                question = _ask(words.LABEL, doc, author, unit, f"label {number}")
                 rows.append(DraftRow(read, (question,)))
         yield Draft(
             (doc, author), (author,), (SheetText("input", sources[doc]),), tuple(rows)
         )
 
     scale = Criterion(low=0, high=1, better="lower")
-    return _build(texts, draft, dict.fromkeys(SHARES, scale), "elements")
+    return _build(
+        texts, draft, dict.fromkeys(SHARES, scale), words.ELEMENTS_INSTRUCTIONS
+    )
 
 
 def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
@@ -309,9 +299,6 @@ def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
 
 
 # ---- facts: is each fact of the text right, and how many are left out? ------------------------
-
-_STATUS = _question("facts", "status")
-_OMITTED = _question("facts", "omitted", low=0.0, high=float(MOST_FACTS), whole=True)
 
 
 def _draft_facts(read: ReadTable, _: Options) -> StudyDraft:
@@ -335,13 +322,17 @@ def _draft_facts(read: ReadTable, _: Options) -> StudyDraft:
             _row(
                 "fact",
                 f.text,
-                _ask(_STATUS, doc, author, "text", f"{_STATUS.name} {f.number}"),
+                _ask(
+                    words.STATUS, doc, author, "text", f"{words.STATUS.name} {f.number}"
+                ),
             )
             for f in facts
         ]
         rows.append(
             _row(
-                "fact", "whole text", _ask(_OMITTED, doc, author, "text", _OMITTED.name)
+                "fact",
+                "whole text",
+                _ask(words.OMITTED, doc, author, "text", words.OMITTED.name),
             )
         )
         read = {
@@ -352,13 +343,13 @@ def _draft_facts(read: ReadTable, _: Options) -> StudyDraft:
         whole = tuple(starmap(SheetText, read.items()))
         yield Draft((doc, author), (author,), whole, tuple(rows))
 
-    return _build(texts, draft, FACT_CRITERIA, "facts")
+    return _build(texts, draft, FACT_CRITERIA, words.FACTS_INSTRUCTIONS)
 
 
 def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
     """Return counts and scores of a text's facts: `datasets.annotations.fact_ratings`."""
     values = {target.criterion: value for target, value in answers}
-    omitted = values.pop(_OMITTED.name)
+    omitted = values.pop(words.OMITTED.name)
     counts = count_facts(
         [None if n is None else STATUSES[int(n)] for n in values.values()]
     )
@@ -371,8 +362,6 @@ def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
 
 
 # ---- pairs: which of two texts is better, and how much does each cover? -----------------------
-
-_BETTER = _question("pairs", "better", "preference")
 
 
 def _draft_pairs(read: ReadTable, options: Options) -> StudyDraft:
@@ -406,21 +395,19 @@ def _draft_pairs(read: ReadTable, options: Options) -> StudyDraft:
             )
             row = DraftRow((), tuple(questions))
             drafts.append(Draft((doc, *pair), pair, (*read_before, *sides), (row,)))
-    criteria = {_BETTER.name: _SHARE}
+    criteria = {words.PREFERENCE.name: _SHARE}
     if options.shares:
         criteria["covered"] = Criterion(low=0, high=100, better="higher")
-    words = _WORDS["pairs"]
-    instructions = (
-        *words["instructions"],
-        *(words["shares"] if options.shares else ()),
-    )
+    instructions: tuple[str, ...] = words.PAIRS_INSTRUCTIONS
+    if options.shares:
+        instructions = (*instructions, words.SHARES_INSTRUCTION)
     return StudyDraft(drafts, criteria, instructions, texts.notes, texts.datasets)
 
 
 def _pair_questions(
     doc: str, a: str, b: str, *, shares: bool
 ) -> Iterator[TargetQuestion]:
-    yield _ask(_BETTER, doc, a, f"versus:{b}", _BETTER.name)
+    yield _ask(words.PREFERENCE, doc, a, f"versus:{b}", words.PREFERENCE.name)
     for side, author in (("A", a), ("B", b)) if shares else ():
         asks = (
             f"How much of what is in the reference does text {side} cover, in per cent?"
@@ -506,8 +493,7 @@ def _draft_rubric(read: ReadTable, options: Options) -> StudyDraft:
     source = (
         f"Read what the text is held against, then the text. Source: {rubric.source}"
     )
-    content = _build(texts, draft, _scales(rubric), "")
-    return content._replace(instructions=(rubric.title, source))
+    return _build(texts, draft, _scales(rubric), instructions=(rubric.title, source))
 
 
 def _load_rubric(options: Options) -> Rubric:
@@ -589,7 +575,6 @@ def _items(
 # ---- facets: each against the reference's, was it found rightly, and the whole text -----------
 
 _NO_FACET = "(none was found)"
-_FOUND_RIGHTLY = _question("facets", "found")
 
 
 def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
@@ -622,7 +607,7 @@ def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
         read = {"reference": texts.whole[reference], "text": texts.whole[text]}
         yield Draft(text, (author,), tuple(starmap(SheetText, read.items())), rows)
 
-    content = _build(texts, draft, {}, "facets")
+    content = _build(texts, draft, {}, words.FACETS_INSTRUCTIONS)
     rows = (row for item in content.drafts for row in item.rows)
     names = sorted({target.criterion for row in rows for _, target in row.questions})
     scales = {**_scales(rubric), **_scales(vanilla)}
@@ -639,7 +624,7 @@ def _facet_rows(
         if facet in of_reference and facet in by_facet:
             question, target = _grade(rubric, by_facet[facet], text, {})
             questions.append(TargetQuestion(replace(question, column="grade"), target))
-        questions.append(_ask(_FOUND_RIGHTLY, *text, "text", f"{facet}_found"))
+        questions.append(_ask(words.FOUND_RIGHTLY, *text, "text", f"{facet}_found"))
         texts = (
             SheetText("facet", facet),
             SheetText("facet of the reference", of_reference.get(facet) or _NO_FACET),

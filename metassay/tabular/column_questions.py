@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from metassay.core.errors import quoted
 from metassay.tabular.column_synonyms import (
     MAY_RATE,
-    OF_TWO,
     WINNERS,
     Role,
     fold_name,
@@ -25,6 +24,7 @@ from metassay.tabular.guess import (
     numeric_columns,
     share_known,
 )
+from metassay.tabular.name_patterns import OF_TWO
 from metassay.tabular.name_templates import Template
 from metassay.tabular.numbers import NumberFormat, is_blank, order_grades
 from metassay.tabular.odd_cells import is_word, list_words, write_missing

@@ -1,11 +1,21 @@
-"""Usual names of columns and of their contents."""
+"""Usual names of columns, and what a name says of a column."""
 
 import re
-from pathlib import Path
-from typing import Any
 
-from metassay.core import strict_yaml
 from metassay.core.naming import normalise
+from metassay.tabular.name_patterns import (
+    BESIDE,
+    BESIDE_RATINGS,
+    CHECK,
+    HUMAN_VERDICTS,
+    JUDGE_VERDICTS,
+    LABEL_COLUMN,
+    LIKE_CRITERION,
+    RATER,
+    ROW_COUNTS,
+    ROW_COUNTS_NOT,
+    ROW_STATUS,
+)
 
 _SPACING = re.compile(r"[\W_]+")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
@@ -29,28 +39,178 @@ class Role:
     PART = "part"
 
 
-WORDS: Any = strict_yaml.load(Path(__file__).with_name("words.yaml"))
-
-
-def pattern(name: str, flags: int = 0) -> re.Pattern[str]:
-    """Compile a regular expression of words.yaml."""
-    return re.compile("".join(WORDS["patterns"][name]), flags)
-
-
-USUAL = {role: words.split() for role, words in WORDS["usual"].items()}
-_OF_RATER = pattern("rater", re.IGNORECASE)
-_BESIDE, _BESIDE_RATINGS = pattern("beside"), pattern("beside_ratings")
-_CHECKBOX = re.compile(r"___\w+$")  # REDCap's, one of each answer: 0 or 1
-CHECK = pattern("check")
-ROW_STATUS, ROW_COUNTS, ROW_COUNTS_NOT = map(
-    pattern, ("row_status", "row_counts", "row_counts_not")
-)
-_OF_ROWS = (CHECK, ROW_STATUS, ROW_COUNTS, ROW_COUNTS_NOT)
-_COMPLETE = re.compile(r".*_complete")  # REDCap's, of each form: 0, 1 or 2
-_LIKE_CRITERION = pattern("like_criterion")
-NO_SYSTEM, KIND_OF_TEXT, HUMAN = map(pattern, ("no_system", "kind_of_text", "human"))
-REFERENCES, LIKE_REFERENCE = pattern("references"), pattern("like_reference")
-# Names of columns for the better of two texts, and for the two.
+# Usual names of columns by role, in English and in German, in the order in which they are
+# looked for.
+USUAL = {
+    Role.DOC: (
+        "doc_id",
+        "doc",
+        "document_id",
+        "document",
+        "docid",
+        "id",
+        "visit_id",
+        "visit",
+        "encounter_id",
+        "encounter",
+        "case_id",
+        "case",
+        "note_id",
+        "item_id",
+        "item",
+        "sample_id",
+        "sample",
+        "example_id",
+        "example",
+        "instance_id",
+        "record_id",
+        "patient_id",
+        "patient",
+        "dokument",
+        "fall",
+        "fall_id",
+        "fallnummer",
+        "fall_nr",
+        "text_id",
+    ),
+    Role.SYSTEM: (
+        "system",
+        "system_id",
+        "author",
+        "model",
+        "model_id",
+        "model_name",
+        "system_name",
+        "llm",
+        "method",
+        "generator",
+        "summarizer",
+        "modell",
+    ),
+    Role.TEXT: (
+        "text",
+        "output",
+        "system_output",
+        "prediction",
+        "generated",
+        "generated_text",
+        "summary",
+        "response",
+        "hypothesis",
+        "candidate",
+        "answer",
+        "note",
+        "generated_note",
+        "generated_summary",
+        "note_text",
+        "summary_text",
+        "zusammenfassung",
+        "ausgabe",
+    ),
+    Role.SOURCE: (
+        "source",
+        "input",
+        "dialogue",
+        "dialog",
+        "transcript",
+        "conversation",
+        "article",
+        "source_text",
+        "input_text",
+        "document_text",
+        "context",
+        "report",
+        "findings",
+        "passage",
+        "quelle",
+        "quelltext",
+    ),
+    Role.REFERENCE: (
+        "reference",
+        "gold",
+        "target",
+        "reference_text",
+        "reference_summary",
+        "reference_note",
+        "ref",
+        "ground_truth",
+        "human_reference",
+        "gold_note",
+        "gold_summary",
+        "referenz",
+    ),
+    Role.RATER: (
+        "rater",
+        "rater_id",
+        "annotator",
+        "annotator_id",
+        "judge",
+        "coder",
+        "expert",
+        "reviewer",
+        "evaluator",
+        "worker_id",
+        "reader",
+        "workerid",
+        "annotatorid",
+        "raterid",
+        "participant",
+        "participant_id",
+        "prolific_pid",
+        "user",
+        "username",
+        "email",
+        "e_mail",
+        "email_address",
+        "your_name",
+        "your_email",
+        "annotator_name",
+        "rater_name",
+        "ihr_name",
+        "bewerter",
+        "gutachter",
+    ),
+    Role.CRITERION: (
+        "criterion",
+        "dimension",
+        "aspect",
+        "question",
+        "quality",
+        "category",
+        "criteria",
+        "kriterium",
+    ),
+    Role.METRIC: (
+        "metric",
+        "metric_name",
+        "measure",
+    ),
+    Role.STRATA: (
+        "strata",
+        "stratum",
+    ),
+    Role.CLUSTER: (
+        "cluster",
+        "cluster_id",
+    ),
+    Role.FAMILY: (
+        "family",
+        "system_family",
+        "model_family",
+    ),
+    Role.VALUE: (
+        "value",
+        "score",
+        "rating",
+        "grade",
+        "label",
+        "judgment",
+        "judgement",
+        "wert",
+        "bewertung",
+    ),
+}
+# Names of columns for the better of two texts.
 WINNERS = (
     "winner",
     "preferred",
@@ -64,18 +224,57 @@ WINNERS = (
     "decision",
     "label",
 )
-OF_TWO = pattern("of_two")
 # Columns that name who rated, and hold no ratings.
 RATERS = frozenset(USUAL[Role.RATER]) - {"judge", "evaluator"}
+# Further fields of nested answers that name the person who gave them.
+_RATER_FIELDS = RATERS | {
+    "user_id",
+    "annotator_index",
+    "annotator_uuid",
+    "labeler",
+    "labeler_id",
+    "labeller",
+    "user",
+    "created_username",
+    "completed_by",
+    "created_by",
+    "reviewer_id",
+    "coder_id",
+    "expert_id",
+    "worker",
+    "respondent",
+    "respondent_id",
+}
+# Ids of those who answered a survey, where a row has all answers of one person, the most
+# telling first.
+RESPONDENTS = (
+    "prolific_pid",
+    "prolific_id",
+    "participant_id",
+    "workerid",
+    "worker_id",
+    "mturk_id",
+    "email",
+    "email_address",
+    "recipientemail",
+    "respondent_id",
+    "respondent",
+    "responseid",
+    "response_id",
+    "submission_id",
+    "id",
+    "nr",
+    "no",
+)
 # Whose verdicts a column holds, by its name: the first that fits.
 _SCORERS = (
-    ("human", pattern("person")),
-    ("judge", pattern("judge")),
-    ("human", pattern("label")),
+    ("human", HUMAN_VERDICTS),
+    ("judge", JUDGE_VERDICTS),
+    ("human", LABEL_COLUMN),
 )
-# Columns with an id of each respondent of a survey, the most telling first.
-RESPONDENTS = tuple(WORDS["respondents"].split())
-_RATER_FIELDS = RATERS | set(WORDS["rater_fields"].split())
+_OF_ROWS = (CHECK, ROW_STATUS, ROW_COUNTS, ROW_COUNTS_NOT)
+_CHECKBOX = re.compile(r"___\w+$")  # REDCap's, one of each answer: 0 or 1
+_COMPLETE = re.compile(r".*_complete")  # REDCap's, of each form: 0, 1 or 2
 _QUESTION = re.compile(r"q_?\d+")
 # A system, as well as a judge.
 _MODEL = re.compile("gpt|claude|gemini|llama|mistral|qwen")
@@ -111,7 +310,7 @@ def scorer_of(name: str) -> str:
 
 def is_rater_name(name: str) -> bool:
     """Whether a name is that of a rater with a number, `rater_1`."""
-    return bool(_OF_RATER.fullmatch(name.strip()))
+    return bool(RATER.fullmatch(name.strip()))
 
 
 def is_rater_column(name: str) -> bool:
@@ -135,9 +334,9 @@ def is_field_name(name: str) -> bool:
 def is_metadata(name: str, *, ratings: bool, redcap: bool = False) -> bool:
     """Whether a column of numbers is named like neither ratings nor a metric."""
     return bool(
-        is_called(name, _BESIDE)
+        is_called(name, BESIDE)
         or _CHECKBOX.search(name)
-        or (ratings and is_called(name, _BESIDE_RATINGS))
+        or (ratings and is_called(name, BESIDE_RATINGS))
         or (ratings and any(is_called(name, names) for names in _OF_ROWS))
         or (redcap and is_called(name, _COMPLETE))
     )
@@ -150,7 +349,7 @@ def looks_like_criterion(name: str) -> bool:
 
 def names_quality(name: str) -> bool:
     """Whether a name has a word for what texts are rated by, such as `faithful`."""
-    return is_called(name, _LIKE_CRITERION)
+    return is_called(name, LIKE_CRITERION)
 
 
 def fold_key(key: str) -> str:

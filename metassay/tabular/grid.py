@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from metassay.core.naming import MOST
-from metassay.tabular.column_synonyms import WORDS
+from metassay.tabular.cell_words import SUMMARIES
 from metassay.tabular.decoding import csv_lines
 from metassay.tabular.numbers import looks_numeric
 from metassay.tabular.rows import Findings, Place
@@ -29,7 +29,6 @@ Lines = Iterable[tuple[Place, list[str]]]
 HEAD = 4  # first rows that can be titles, the header and its explanations
 _CHUNK = 1 << 15  # rows that are Python texts at a time
 _SEPARATORS = ",;\t"
-_SUMMARIES = frozenset(WORDS["summaries"].split())
 _IMPORT_ID = '{"ImportId"'  # how cells of Qualtrics' third row begin
 # Names that Qualtrics gives: Q3, Q3_2, and of loop & merge 12_Q3_2.
 _NUMBERED = re.compile(r"(?:\d+_)?Q\d+(?:\.\d+)?(?:[_#.]\d+)*(?:_TEXT)?")
@@ -211,7 +210,7 @@ def _without_summaries(sheet: Sheet) -> tuple[Sheet, list[tuple[int, str]]]:
     that the row above the summaries fills with words.
     """
     first = sheet.frame.iloc[:, 0].str.strip(" :.").str.casefold()
-    words = first.isin(_SUMMARIES).to_numpy()
+    words = first.isin(SUMMARIES).to_numpy()
     n = len(words)
     while n > 1 and words[n - 1]:
         n -= 1

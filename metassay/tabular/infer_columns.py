@@ -18,8 +18,6 @@ from metassay.tabular.column_questions import (
     propose_template,
 )
 from metassay.tabular.column_synonyms import (
-    KIND_OF_TEXT,
-    NO_SYSTEM,
     RESPONDENTS,
     USUAL,
     Role,
@@ -47,6 +45,7 @@ from metassay.tabular.guess import (
     listed,
     share_known,
 )
+from metassay.tabular.name_patterns import KIND_OF_TEXT, NO_SYSTEM
 from metassay.tabular.name_templates import (
     Template,
     find_template,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from metassay.tabular.column_synonyms import WORDS
+from metassay.tabular.cell_words import GRADES, LABELS, VERDICTS
 from metassay.tabular.decoding import finite_number
 from metassay.tabular.rows import Findings, Place
 
@@ -16,11 +16,11 @@ _NO_NUMBER |= {"--", "---"}
 _INSPECT = {"i": 0.0, "n": 0.0, "p": 0.5, "c": 1.0}
 # Labels in words, each with its number. Verdicts say which is better.
 _VERDICTS: tuple[dict[str, float], ...] = (
-    *(dict(zip(pair, (0.0, 1.0), strict=True)) for pair in WORDS["verdicts"]),
+    *({worse: 0.0, better: 1.0} for worse, better in VERDICTS),
     _INSPECT,
 )
 _LABELS: tuple[dict[str, float], ...] = (
-    *(dict(zip(pair, (0.0, 1.0), strict=True)) for pair in WORDS["labels"]),
+    *({no: 0.0, yes: 1.0} for no, yes in LABELS),
     *_VERDICTS,
 )
 _MOST = 0.5  # the smallest share of labels in a column of labels
@@ -40,7 +40,6 @@ _GROUPED = re.compile(
 _LABELLED = re.compile(
     r"([+-]?\d+)(?:\s+[-–—]\s+|\s*[=:)]\s*|\s+\()(?=[^\d\s]).*", re.DOTALL
 )
-_GRADES = [words.split("|") for words in WORDS["grades"]]
 
 
 class NumberFormat(NamedTuple):
@@ -187,7 +186,7 @@ def looks_numeric(cell: str) -> bool:
 def order_grades(cells: Iterable[str]) -> list[str]:
     """Return the cells in the order of usual grades in words; [] if they are no such grades."""
     folded = {cell.casefold() for cell in cells}
-    for grades in _GRADES:
+    for grades in GRADES:
         values = folded - (_NO_NUMBER - {*grades})  # such as none, mild, severe
         if len(values) > 1 and values <= set(grades):
             return [grade for grade in grades if grade in values]

@@ -12,27 +12,19 @@ import numpy as np
 
 from metassay.core.errors import quoted
 from metassay.format.numbers import counted
-from metassay.tabular.column_synonyms import (
-    CHECK,
-    ROW_COUNTS,
-    ROW_COUNTS_NOT,
-    ROW_STATUS,
-    WORDS,
-    fold_name,
-    is_called,
-)
+from metassay.tabular.cell_words import DOUBTFUL_STATUS, FAILED_CHECK
+from metassay.tabular.column_synonyms import fold_name, is_called
+from metassay.tabular.name_patterns import CHECK, ROW_COUNTS, ROW_COUNTS_NOT, ROW_STATUS
 from metassay.tabular.numbers import is_blank
 from metassay.tabular.option_words import write_names
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
 
-_DOUBTFUL = frozenset(map(str.strip, WORDS["doubtful_status"].split("|")))
-_FAILED = frozenset(WORDS["failed_check"].split("|"))
 _TRUE = frozenset(("1", "true", "yes", "y", "ja", "wahr", "t"))
 # Names of columns, and their cells that leave open whether a row counts.
 _SAYS = (
-    (ROW_STATUS, _DOUBTFUL),
-    (ROW_COUNTS, _FAILED),
+    (ROW_STATUS, DOUBTFUL_STATUS),
+    (ROW_COUNTS, FAILED_CHECK),
     (ROW_COUNTS_NOT, _TRUE),
 )
 _SHOWN = 6  # values of a column in a message
@@ -156,7 +148,7 @@ def _doubtful(sheet: Sheet, column: str) -> list[str]:
             return [cell for cell in cells if fold_name(cell) in words]
     if not is_check(column):
         return []
-    failed = [cell for cell in cells if fold_name(cell) in _FAILED]
+    failed = [cell for cell in cells if fold_name(cell) in FAILED_CHECK]
     # Which of several answers is right, nothing tells; most raters give it.
     counts = sheet.counts(column)
     rare = [cell for cell in cells if counts[cell] < counts.max()]

@@ -10,14 +10,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from metassay.core.errors import quoted, shown
-from metassay.tabular.column_synonyms import pattern
 from metassay.tabular.decoding import finite_number
+from metassay.tabular.name_patterns import NEITHER, TURNED, WORSE
 from metassay.tabular.option_words import write_names
 
 if TYPE_CHECKING:
     from metassay.core.options import Criterion
 
-_WORSE, _TURNED, _NEITHER = map(pattern, ("worse", "turned", "neither"))
 _ENDS = re.compile(r"(?<![\d.])(\d+)\s*(?:-|–|\.\.|to|bis)\s*(\d+)(?![\d.])")
 _GRADES = 10  # the longest range of whole numbers that are grades
 _RANGE = re.compile(r"(-?[\d.]+)\.\.(-?[\d.]+)")
@@ -172,9 +171,9 @@ def parse_scales(options: Iterable[tuple[str, str]], problems: list[str]) -> Sca
 def guess_direction(name: str) -> str:
     """Guess from the name whether more is better: higher, lower, neither; "" if unclear."""
     folded = name.casefold()
-    if _WORSE.search(folded):
-        return "" if _TURNED.search(folded) else "lower"
-    return "neither" if _NEITHER.search(folded) else "higher"
+    if WORSE.search(folded):
+        return "" if TURNED.search(folded) else "lower"
+    return "neither" if NEITHER.search(folded) else "higher"
 
 
 def ends_in_name(name: str, values: Sequence[float]) -> tuple[float, float] | None:

@@ -6,11 +6,12 @@ import pandas as pd
 import pytest
 
 from metassay.core.options import Criterion
+from metassay.format.prose import split_paragraphs
 from metassay.reporting import documents
 from metassay.reporting.contract import Head, Judgment, Line, Rating, TableInfo
 from metassay.reporting.documents import _differs, _place
 from metassay.reporting.facets import Facet
-from metassay.reporting.page import _blocks, ordered
+from metassay.reporting.page import _evidence_words, ordered
 from metassay.reporting.report import TABLES, write_report
 from metassay.reporting.shell import utf16
 from metassay.tables.names import metric_label
@@ -92,9 +93,10 @@ def test_tables_say_what_they_are_and_name_only_columns_that_they_have(written, 
             ]
     for name in page_data.figures(head):
         assert (written / f"figures/{name}.svg").is_file()
-    for name, block in _blocks().items():
-        assert block["title"], name
-        assert all(len(text) > 40 for text in block.get("says", ())), name
+    for name, words in _evidence_words().items():
+        assert words.title, name
+        says = split_paragraphs(words.says or "")
+        assert all(len(text) > 40 for text in says), name
 
 
 def test_systems_are_those_of_the_leaderboard(head, frames):

@@ -17,6 +17,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.datasets.ingest import ingest
 from metassay.datasets.scored_texts import FACETS
+from metassay.format.prose import split_paragraphs
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.metrics import rouge
@@ -91,16 +92,14 @@ def cells_of(compared: ExtraTables) -> pd.DataFrame:
 
 def left_out(compared: ExtraTables) -> int:
     """How many printed numbers a comparison says that it leaves out."""
-    says = " ".join(
-        line for block in compared.blocks.values() for line in block["says"]
-    )
+    says = " ".join(words.says or "" for words in compared.words.values())
     counted = re.search(r"([\d,]+) (?:published|printed) (?:cell|value)s? of", says)
     return int(counted[1].replace(",", "")) if counted else 0
 
 
 def summary_of(compared: ExtraTables) -> str:
-    (block,) = compared.blocks.values()
-    return str(block["says"][1])
+    (words,) = compared.words.values()
+    return split_paragraphs(words.says or "")[1]
 
 
 def test_benabacha_by_hand():
@@ -366,14 +365,14 @@ def test_rank_correlations_by_hand(claims):
     too_few = ranks.loc["claim_recall", "subjective", "word", "macro", "GPT-4"]
     assert too_few["n"] == 1
     assert pd.isna(too_few["spearman"])
-    assert list(claims.blocks) == list(claims.tables)
-    says = claims.blocks["published_doclens_claims_ranks"]["says"][0]
+    assert list(claims.words) == list(claims.tables)
+    says = claims.words["published_doclens_claims_ranks"].says
     assert says.startswith(
         "Only 4 systems can be compared, so that no p can be below .083"
     )
     nothing = compare("doclens_claims")
     assert nothing.tables["published_doclens_claims"].empty
-    says = nothing.blocks["published_doclens_claims_ranks"]["says"][0]
+    says = nothing.words["published_doclens_claims_ranks"].says
     assert says.startswith("Too few systems")
 
 

@@ -28,14 +28,7 @@ from metassay.project.spreadsheets.convert import (
 )
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.names import REFERENCE, is_reference
-from metassay.tabular.column_synonyms import (
-    HUMAN,
-    LIKE_REFERENCE,
-    REFERENCES,
-    Role,
-    fold_key,
-    is_called,
-)
+from metassay.tabular.column_synonyms import Role, fold_key, is_called
 from metassay.tabular.columns import (
     Keys,
     check_files,
@@ -46,6 +39,7 @@ from metassay.tabular.far_ratings import check_ratings
 from metassay.tabular.files import read_sheets
 from metassay.tabular.guess import listed
 from metassay.tabular.infer_columns import find_columns, join_by_text
+from metassay.tabular.name_patterns import HUMAN, LIKE_REFERENCE, REFERENCES
 from metassay.tabular.rankings import find_rankings
 from metassay.tabular.row_choice import ask_rows, choose_rows, parse_rows
 from metassay.tabular.rows import Findings, Place, RatingRow, Rows

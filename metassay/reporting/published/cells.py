@@ -1,7 +1,7 @@
 """Single numbers of ours beside single printed numbers, and their difference."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,8 +10,9 @@ import pandas as pd
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted
 from metassay.format.prose import join_lines
-from metassay.reporting.page import ExtraTables, TableWords
+from metassay.reporting.page import ExtraTables
 from metassay.reporting.published.printed import read_all
+from metassay.reporting.table_words import NO_CELL, TableWords
 from metassay.tables.names import FULL, NO_JUDGE
 
 Row = dict[str, Any]  # a row of a printed table, by column
@@ -84,11 +85,10 @@ class CellComparison:
         summary = _summarise(cells, n_not_run, self.decimals)
         table = f"published_{name}"
         compared.tables[table] = cells
-        compared.blocks[table] = {
-            **_WORDS,
-            "title": self.title,
-            "says": [join_lines(self.says), summary, *_WORDS["says"]],
-        }
+        says = [join_lines(self.says), summary, "Nothing is tuned to agree."]
+        compared.words[table] = replace(
+            _WORDS, title=self.title, says="\n\n".join(says)
+        )
 
     def _cells(self, ours: Ours, printed: Sequence[Row]) -> pd.DataFrame:
         numbers = self.numbers(ours)
@@ -157,13 +157,12 @@ def _summarise(cells: pd.DataFrame, n_not_run: int, decimals: int) -> str:
 
 
 # How the page shows these tables; reporting/page.py explains the keys.
-_WORDS: TableWords = {
-    "group": "Published numbers",
-    "pick": "",
-    "lead": "row column",
-    "cell": "",
-    "says": ["Nothing is tuned to agree."],
-    "columns": {
+_WORDS = TableWords(
+    group="Published numbers",
+    pick=(),
+    lead=("row", "column"),
+    cell=NO_CELL,
+    columns={
         "row": "as in the paper’s table",
         "column": "as in the paper’s table",
         "ours": "our number",
@@ -172,7 +171,7 @@ _WORDS: TableWords = {
         "note": "why they differ",
         "ours_all": "ours of all documents, where the print is of some",
     },
-}
+)
 
 
 # ---- numbers that several papers print ----------------------------------------------------

@@ -5,8 +5,8 @@ What can be compared is the order of systems: of each of our judges with each pr
 evaluator, over the systems whose texts are the same here and there.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -16,9 +16,11 @@ import pandas as pd
 
 from metassay.format.numbers import counted, probability
 from metassay.format.prose import join_lines
-from metassay.reporting.page import ExtraTables, TableWords, in_order
+from metassay.reporting.contract import CellInfo
+from metassay.reporting.page import ExtraTables, in_order
 from metassay.reporting.published.cells import Ours
 from metassay.reporting.published.printed import read_all
+from metassay.reporting.table_words import TableWords
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import NO_JUDGE
 
@@ -97,15 +99,10 @@ class ClaimComparison:
         says = [f"{self.title}. {join_lines(self.says)}", left_out]
         table = f"published_{name}"
         compared.tables[table] = scores
-        compared.blocks[table] = {
-            **_SCORES_WORDS,
-            "says": [*says, *_SCORES_WORDS["says"]],
-        }
+        compared.words[table] = _put_first(says, _SCORES_WORDS)
         compared.tables[f"{table}_ranks"] = ranks
-        compared.blocks[f"{table}_ranks"] = {
-            **_RANKS_WORDS,
-            "says": [*_warn_of_few(ranks), *_RANKS_WORDS["says"]],
-        }
+        warnings = _warn_of_few(ranks)
+        compared.words[f"{table}_ranks"] = _put_first(warnings, _RANKS_WORDS)
 
     def _scores(self, printed: pd.DataFrame, leaderboard: pd.DataFrame) -> "_Scores":
         printed = printed[printed["value"] != ""]
@@ -205,24 +202,27 @@ def _warn_of_few(ranks: pd.DataFrame) -> list[str]:
 
 
 # How the page shows these tables; reporting/page.py explains the keys.
-_SCORES_WORDS: TableWords = {
-    "title": "Published claim scores",
-    "group": "Published numbers",
-    "pick": "metric",
-    "lead": "section system judge",
-    "cell": "macro low high n_documents n_failed",
-    "says": [
-        join_lines(
-            """
-            Ours are means over the notes (macro), with their intervals, and all claims
-            pooled (micro). The paper defines the mean over notes. Its numbers suggest that
-            the scores of full notes are pooled over claims and those of sections are means
-            over the notes that have a claim there, so both are here. The printed shares are
-            divided by 100.
-            """
-        )
-    ],
-    "columns": {
+def _put_first(paragraphs: Iterable[str], words: TableWords) -> TableWords:
+    """Return what a page says of a table, with these paragraphs first."""
+    return replace(words, says="\n\n".join([*paragraphs, words.says or ""]))
+
+
+_SCORES_WORDS = TableWords(
+    title="Published claim scores",
+    group="Published numbers",
+    pick=("metric",),
+    lead=("section", "system", "judge"),
+    cell=CellInfo(
+        value="macro", low="low", high="high", n="n_documents", missing="n_failed"
+    ),
+    says="""
+        Ours are means over the notes (macro), with their intervals, and all claims
+        pooled (micro). The paper defines the mean over notes. Its numbers suggest that
+        the scores of full notes are pooled over claims and those of sections are means
+        over the notes that have a claim there, so both are here. The printed shares are
+        divided by 100.
+        """,
+    columns={
         "section": "full notes, or a section",
         "system": "as the paper calls the author",
         "macro": "our mean over the notes",
@@ -231,24 +231,20 @@ _SCORES_WORDS: TableWords = {
         "n_expected": "answers that there should be",
         "n_failed": "answers that are missing",
     },
-}
-_RANKS_WORDS: TableWords = {
-    "title": "Does a judge rank systems as a printed evaluator?",
-    "group": "Published numbers",
-    "pick": "metric section",
-    "lead": "judge mean evaluator",
-    "cell": "spearman - - n",
-    "says": [
-        join_lines(
-            """
-            Rank correlations of the systems, of our macro and micro values. The p of each is
-            exact, from every order of so few systems. Rows of printed evaluators say how far
-            the paper’s own rankings agree. All correlations rest on the same systems, so
-            they are not independent of each other.
-            """
-        )
-    ],
-    "columns": {
+)
+_RANKS_WORDS = TableWords(
+    title="Does a judge rank systems as a printed evaluator?",
+    group="Published numbers",
+    pick=("metric", "section"),
+    lead=("judge", "mean", "evaluator"),
+    cell=CellInfo(value="spearman", n="n"),
+    says="""
+        Rank correlations of the systems, of our macro and micro values. The p of each is
+        exact, from every order of so few systems. Rows of printed evaluators say how far
+        the paper’s own rankings agree. All correlations rest on the same systems, so
+        they are not independent of each other.
+        """,
+    columns={
         "section": "full notes, or a section",
         "mean": "by which of our values systems are ranked",
         "evaluator": "who ranks them in print",
@@ -259,4 +255,4 @@ _RANKS_WORDS: TableWords = {
         "kendall_p": "its exact p",
         "smallest_p": "no p can be smaller with so few systems",
     },
-}
+)

@@ -5,7 +5,7 @@ subtracted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -14,8 +14,10 @@ import pandas as pd
 from metassay.format.frames import rows
 from metassay.format.prose import join_lines
 from metassay.labelled.results import Cards
-from metassay.reporting.page import ExtraTables, TableWords
+from metassay.reporting.contract import CellInfo
+from metassay.reporting.page import ExtraTables
 from metassay.reporting.published.printed import read_all
+from metassay.reporting.table_words import TableWords
 
 COLUMNS = ("judge", "source", "column", "value", "low", "high", "n")
 
@@ -56,8 +58,8 @@ class JudgeComparison:
         real = dict.fromkeys(("value", "low", "high"), "float64")
         table = f"published_{name}"
         compared.tables[table] = frame.astype({**real, "n": "Int64"})
-        says = f"{self.title}. {join_lines(self.says)}"
-        compared.blocks[table] = {**_WORDS, "says": [says, *_WORDS["says"]]}
+        says = [f"{self.title}. {join_lines(self.says)}", _SAYS]
+        compared.words[table] = replace(_WORDS, says="\n\n".join(says))
 
     def _ours(self, cards: Cards) -> Iterator[list[object]]:
         sets = self.sets
@@ -92,22 +94,21 @@ def _read_accuracies(printed: pd.DataFrame) -> Iterator[list[object]]:
         yield [judge, "printed", column, accuracy, None, None, None]
 
 
-# How the page shows these tables; reporting/page.py explains the keys.
-_WORDS: TableWords = {
-    "group": "Published numbers",
-    "title": "Published numbers",
-    "lead": "judge source",
-    "pick": "",
-    "across": "column",
-    "cell": "value low high n",
-    "says": [
-        "Our judges stand beside what a paper printed for its own; nothing is tuned to"
-        " agree. Ours have intervals, which the paper doesn’t give."
-    ],
-    "columns": {
+_SAYS = (
+    "Our judges stand beside what a paper printed for its own; nothing is tuned to "
+    "agree. Ours have intervals, which the paper doesn’t give."
+)
+_WORDS = TableWords(
+    group="Published numbers",
+    title="Published numbers",
+    lead=("judge", "source"),
+    pick=(),
+    across="column",
+    cell=CellInfo(value="value", low="low", high="high", n="n"),
+    columns={
         "source": "whose number it is",
         "column": "the printed column",
         "value": "the number, 0 to 1",
         "n": "items that ours rests on",
     },
-}
+)
