@@ -1,6 +1,6 @@
 # make run: the sample benchmark, end to end · make models: what judges and metrics with models need
 # make test: what CI runs · make check: lint, types, tests · make page: the bundle of page/
-# make site: the pages of docs/
+# make site: the pages of docs/ · make papers-models: released checkpoints against printed values (needs a network)
 VENV ?= .venv
 # Test processes at a time. A file's tests stay together, so what a file builds is built once; files
 # with slow tests come first (tests/conftest.py), so that quick ones fill what time is left.
@@ -12,12 +12,17 @@ ifneq ($(wildcard ../shared/datasets),)
 export METASSAY_MIRROR ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: run models test check lint docs page site bench samples release clean
+.PHONY: run models papers-models test check lint docs page site bench samples release clean
 
 run: $(VENV)/pipeline.stamp
 	$(VENV)/bin/metassay run sample
 
 models: $(VENV)/models.stamp
+
+# Fetches checkpoints from the hub: DEVICE=cuda, SUMMAC_HEAD=FILE, LARGE=1 for those of 10 GB and more.
+papers-models: $(VENV)/models.stamp
+	$(VENV)/bin/python -m papers.released_models --device $(or $(DEVICE),cpu) \
+	  $(if $(SUMMAC_HEAD),--head $(SUMMAC_HEAD)) $(if $(LARGE),--large)
 
 # In CI versions.yaml stays as it was committed, and a test says so if it is stale.
 test: $(VENV)/dev.stamp

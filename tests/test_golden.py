@@ -79,7 +79,9 @@ def options_of_metric(kind: str, folder: Path) -> dict[str, Any]:
     regressor = ("LABEL_0",)
     options: dict[str, Callable[[], dict[str, Any]]] = {
         "bleu": lambda: {"tokenize": "13a", "lowercase": False},
+        "meteor": lambda: {"synonyms": "none"},
         "bertscore": lambda: {**MINILM, "idf": False},
+        "moverscore": lambda: {**MINILM, "idf": False},
         "med_bertscore": lambda: {**MINILM, "linker": LINKER},
         "med_bertscore_window": lambda: {**MINILM, "linker": LINKER},
         "bartscore": lambda: network(folder, tiny.bart),

@@ -3,11 +3,13 @@
 METRICS = {
     "rouge": "metassay.metrics.rouge",
     "bleu": "metassay.metrics.bleu",
+    "meteor": "metassay.metrics.meteor",
     "edit_distance": "metassay.metrics.edit_distance",
     "extractiveness": "metassay.metrics.copying:EXTRACTIVENESS",
     "lengths": "metassay.metrics.copying:LENGTHS",
     "numbers": "metassay.metrics.copying:NUMBERS",
     "bertscore": "metassay.metrics.bertscore",
+    "moverscore": "metassay.metrics.moverscore",
     "bartscore": "metassay.metrics.bartscore",
     "bleurt": "metassay.metrics.bleurt",
     "clinical_bleurt": "metassay.metrics.bleurt:CLINICAL",

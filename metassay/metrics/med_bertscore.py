@@ -26,6 +26,7 @@ from metassay.models.encoders import (
     EncoderOptions,
     Tokens,
     load_encoder,
+    locate_tokens,
     vectors,
 )
 from metassay.models.likelihood import Likelihoods
@@ -122,17 +123,7 @@ def weighing(encoder: Encoder, link: Link, alpha: float, model: str) -> Weigh:
     marks = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
 
     def weigh(text: str, read: Tokens) -> list[float]:
-        mapping = {"return_offsets_mapping": encoder.tokenizer.is_fast}
-        encoding = encoder.tokenizer(text, **mapping, verbose=False)
-        numbers = zip(read.numbers, encoding["input_ids"], strict=False)
-        # A text that was cut has a special token where the encoding continues.
-        if "offset_mapping" not in encoding or any(
-            a != b and a not in marks for a, b in numbers
-        ):
-            raise BadInput(
-                f"model {model!r}: the places of its tokens in a text are not known; choose an"
-                " encoder with a fast tokenizer"
-            )
+        encoding = locate_tokens(encoder, text, read, model)
         heavy = overlaps(encoding["offset_mapping"], link(text))
         return [
             0.0 if number in marks else 1 + alpha * overlapping

@@ -109,6 +109,27 @@ def tokens(encoder: Encoder, texts: Sequence[str]) -> list[Tokens]:
     return results
 
 
+def locate_tokens(encoder: Encoder, text: str, read: Tokens, model: str) -> Any:
+    """Return the tokenizer's encoding of a text, of which `read` has the first tokens.
+
+    It has their places (`offset_mapping`) and words (`word_ids()`). Of a text that was
+    cut, `read` ends with a mark where the encoding continues. Raises BadInput, naming
+    `model`, if the tokenizer does not know the places.
+    """
+    offsets = {"return_offsets_mapping": encoder.tokenizer.is_fast}
+    encoding = encoder.tokenizer(text, **offsets, verbose=False)
+    marks = {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
+    numbers = zip(read.numbers, encoding["input_ids"], strict=False)
+    if "offset_mapping" not in encoding or any(
+        a != b and a not in marks for a, b in numbers
+    ):
+        raise BadInput(
+            f"model {model!r}: the places of its tokens in a text are not known; choose an"
+            " encoder with a fast tokenizer"
+        )
+    return encoding
+
+
 def encode_batches(
     encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int, **settings: bool
 ) -> Iterator[tuple[list[int], Any, Any]]:

@@ -1,5 +1,6 @@
 """Vectors of concepts: three forms of file, files that are none, and the project's own."""
 
+import csv
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from metassay.concepts import vectors
 from metassay.concepts.terms import load_terms
 from metassay.concepts.vectors import VectorOptions, load_vectors
 from metassay.core.errors import BadInput
@@ -31,6 +33,13 @@ def write_vec(path: Path) -> None:
     path.write_text("\n".join(["4 2", *lines]) + "\n", encoding="utf-8")
 
 
+def write_csv(path: Path) -> None:
+    """As cui2vec is written: quoted concepts, and a heading that is empty."""
+    frame = pd.DataFrame(ROWS, index=NAMES, columns=["V1", "V2"])
+    frame.to_csv(path, quoting=csv.QUOTE_NONNUMERIC)
+    assert path.read_text().startswith('"","V1","V2"\n"fever",3.0,4.0\n')
+
+
 def write_parquet(path: Path, **columns: Any) -> None:
     pd.DataFrame(columns or {"concept": NAMES, "vector": ROWS.tolist()}).to_parquet(
         path
@@ -46,17 +55,22 @@ def options_of(path: Path) -> VectorOptions:
 
 @pytest.mark.parametrize(
     ("name", "write"),
-    [("v.npy", write_npy), ("v.vec", write_vec), ("v.parquet", write_parquet)],
+    [
+        ("v.npy", write_npy),
+        ("v.vec", write_vec),
+        ("v.csv", write_csv),
+        ("v.parquet", write_parquet),
+    ],
 )
 def test_vectors_of_length_1_in_any_form(
     tmp_path: Path, name: str, write: Callable[[Path], None]
 ) -> None:
     write(tmp_path / name)
     options = options_of(tmp_path / name)
-    vectors = load_vectors(options, {"fever", "chest pain", "nothing", "unknown"})
-    assert vectors.keys() == {"fever", "chest pain"}
-    assert vectors["fever"] == pytest.approx([0.6, 0.8])
-    assert vectors["chest pain"] == pytest.approx([0, -1])
+    loaded = load_vectors(options, {"fever", "chest pain", "nothing", "unknown"})
+    assert loaded.keys() == {"fever", "chest pain"}
+    assert loaded["fever"] == pytest.approx([0.6, 0.8])
+    assert loaded["chest pain"] == pytest.approx([0, -1])
     assert load_vectors(options, ()) == {}
     assert {path.name for path in options.paths} == {
         path.name for path in tmp_path.iterdir()
@@ -68,6 +82,19 @@ def test_vectors_of_length_1_in_any_form(
 
 def text(content: str) -> Callable[[Path], Any]:
     return lambda path: path.write_text(content, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "write"), [("v.vec", write_vec), ("v.csv", write_csv)]
+)
+def test_other_concepts_of_large_files_are_not_kept(
+    tmp_path: Path, name: str, write: Callable[[Path], None]
+) -> None:
+    """cui2vec has 109,053 concepts of 500 numbers; a benchmark names some hundred."""
+    write(tmp_path / name)
+    names, rows = vectors._read([tmp_path / name], {"cough"})
+    assert names == NAMES
+    assert np.array(rows).tolist() == [[1.0, 1.0]]
 
 
 UNEQUAL = {"concept": ["fever", "cough"], "vector": [[1.0], [1.0, 2.0]]}
@@ -83,6 +110,12 @@ NONE = "no vectors can be read"
         ),
         ("v.vec", text("2 2\nfever 1 2\nfever 1 2\n"), "different concepts"),
         ("v.vec", text("1 2\nfever 1 nan\n"), "no finite vector"),
+        ("v.csv", text("fever,1,2\ncough,1,2\n"), "where headings are wanted"),
+        ("v.csv", text("c,x,y\nfever,1,z\n"), NONE),
+        ("v.csv", text("c,x,y\nfever,1,\n"), NONE),
+        ("v.csv", text("c,x,y\nfever,1,nan\n"), "no finite vector"),
+        ("v.csv", text("c,x,y\nfever,1,2\nfever,1,2\n"), "different concepts"),
+        ("v.csv", text(""), NONE),
         ("v.parquet", text("no"), "is damaged or no Parquet file"),
         ("v.npy", text("no"), "needs a `vocabulary`"),
         (
