@@ -23,7 +23,9 @@ from metassay.judges.protocol import Pair
 from metassay.llm.needs import Resources
 from metassay.metrics.faithfulness.record import Case
 
-OWN = "models/"  # folders that users make of what was released in another format
+USER_FOLDERS = (
+    "models/"  # folders that users make of what was released in another format
+)
 LARGE = 10  # gigabytes from which a checkpoint is fetched only with --large
 
 
@@ -238,7 +240,7 @@ def why_left_out(released: Released, *, large: bool) -> str:
     """Return why a checkpoint is not fetched; "" if it is."""
     if released.gigabytes >= LARGE and not large:
         return f"{released.gigabytes:g} GB; --large fetches it"
-    if released.model.startswith(OWN) and not Path(released.model).is_dir():
+    if released.model.startswith(USER_FOLDERS) and not Path(released.model).is_dir():
         return f"no folder {released.model}; docs/scores.md says how it was released"
     return ""
 

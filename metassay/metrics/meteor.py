@@ -52,7 +52,7 @@ class _NoSynonyms:
 
 def recipe(options: MeteorOptions) -> str:
     """Print every setting that can change a value; BadInput as `measure`."""
-    import nltk  # type: ignore[import-untyped]
+    import nltk
 
     synonyms = "none"
     if options.synonyms == "wordnet":
@@ -78,9 +78,7 @@ def measure(
     """
     # Imported here: nltk takes seconds.
     from nltk.tokenize import wordpunct_tokenize
-    from nltk.translate.meteor_score import (  # type: ignore[import-untyped]
-        single_meteor_score,
-    )
+    from nltk.translate.meteor_score import single_meteor_score
 
     wordnet = _load_wordnet() if options.synonyms == "wordnet" else _NoSynonyms()
     measured = []

@@ -194,7 +194,7 @@ class _Numbers:
         self._stem: Callable[[str], str] | None = None
         if stemmer:
             # Imported here: nltk takes seconds, and only stemming needs it.
-            from nltk.stem.porter import PorterStemmer  # type: ignore[import-untyped]
+            from nltk.stem.porter import PorterStemmer
 
             self._stem = PorterStemmer().stem
         self._numbers: dict[str, int] = {}

@@ -45,20 +45,20 @@ def scores(pairs: list[tuple[str, str]], **changes: Any) -> list[Measured]:
 
 def test_similarity_by_hand() -> None:
     east, north, west = np.eye(2)[0], np.eye(2)[1], -np.eye(2)[0]
-    one, two = np.array([1.0]), np.array([1.0, 1.0])
+    single, double = np.array([1.0]), np.array([1.0, 1.0])
     text = np.stack([east])
     reference = np.stack([east, north])
-    assert similarity(text, one, text, one) == 1
-    assert similarity(text, one, np.stack([west]), one) == -1
+    assert similarity(text, single, text, single) == 1
+    assert similarity(text, single, np.stack([west]), single) == -1
     # Half of the text's only token moves by 0, half by the square root of 2.
     half = pytest.approx(1 - math.sqrt(2) / 2, abs=1e-8)
-    assert similarity(text, one, reference, two) == half
+    assert similarity(text, single, reference, double) == half
     # A reference of which the first token weighs three times as much: a quarter moves.
     quarter = pytest.approx(1 - math.sqrt(2) / 4, abs=1e-8)
-    assert similarity(text, one, reference, np.array([3.0, 1.0])) == quarter
+    assert similarity(text, single, reference, np.array([3.0, 1.0])) == quarter
     # A token without weight is not there.
-    assert similarity(text, one, reference, np.array([2.0, 0.0])) == 1
-    assert similarity(text, one, reference, np.array([0.0, 0.0])) is None
+    assert similarity(text, single, reference, np.array([2.0, 0.0])) == 1
+    assert similarity(text, single, reference, np.array([0.0, 0.0])) is None
 
 
 @settings(deadline=None)
@@ -110,13 +110,13 @@ def read_plainly(text: str) -> Any:
     with torch.no_grad():
         states = model(**words(text, return_tensors="pt"))[0][0].numpy()
     pieces = words.convert_ids_to_tokens(words(text)["input_ids"])
-    kept = [
+    word_places = [
         place
         for place, piece in enumerate(pieces)
         if piece not in {"[CLS]", "[SEP]", ".", ","} and not piece.startswith("##")
     ]
-    assert len(kept) == WORDS[text]
-    vectors = states[kept]
+    assert len(word_places) == WORDS[text]
+    vectors = states[word_places]
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
