@@ -7,7 +7,7 @@ from typing import Any
 
 import nltk
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.corpus import wordnet
 
@@ -60,6 +60,7 @@ def test_words_match_by_their_stem_and_marks_are_words() -> None:
 WORDS = st.permutations(["fever", "cough", "knee", "rash", "20", "mg"])
 
 
+@settings(deadline=None)
 @given(WORDS, st.integers(0, 6), WORDS, st.integers(0, 6))
 def test_equal_to_a_program_of_its_definition(
     text: list[str], n: int, reference: list[str], m: int

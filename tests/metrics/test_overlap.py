@@ -106,6 +106,7 @@ SCRIPTS = [
 ]
 
 
+@settings(deadline=None)
 @given(
     candidate=st.lists(st.sampled_from(SCRIPTS), max_size=12).map(" ".join),
     reference=st.lists(st.sampled_from(SCRIPTS), max_size=12).map(" ".join),
