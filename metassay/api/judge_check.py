@@ -9,6 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metassay.api.card_transfer import (
+    lines_of_worse,
+    read_card,
+    transfer_rows,
+    transfer_sentences,
+)
 from metassay.api.judge_tables import (
     TOO_FEW,
     WHOLE,
@@ -32,6 +38,7 @@ from metassay.meta_evaluation.label_warnings import (
 from metassay.reporting.contract import Link, Problem
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.warning_lines import problems_of
+from metassay.statistics.card_transfer import MARGIN
 from metassay.statistics.raters import EPSILON
 from metassay.statistics.shares import THRESHOLD, WIDTH, judgments, worth_at_most
 from metassay.statistics.weighted_cards import AC1
@@ -64,7 +71,8 @@ class JudgeCheck(Results):
     """The results of `judge_check`; each table is an attribute too.
 
     `answer`: what the tables show, in sentences. `unmet`: a line for each requirement
-    that the lower end of an interval does not reach. `warnings`: what to know before
+    that the lower end of an interval does not reach, and for each rate that is worse
+    than that of the card handed over. `warnings`: what to know before
     its numbers are trusted. `notes`: how the table was read, and what was left out.
     `choices`: all that the numbers depend on beside the table. docs/judge-check.md has
     the tables.
@@ -138,6 +146,8 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     missing: str | Sequence[str] = (),
     rows: Mapping[str, Sequence[str]] | None = None,
     require: Mapping[str, float] | None = None,
+    card: str | Path = "",
+    margin: float = MARGIN,
     epsilon: float = EPSILON,
     width: float = WIDTH,
     confidence: float = 0.95,
@@ -174,6 +184,13 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     require : mapping, optional
         The smallest allowed lower end for numbers of the card, such as {"sensitivity":
         .9}. One that is not reached is in `unmet`, and no corrected pass rate is given.
+    card : str or path, optional
+        A folder that `save` wrote for other texts. The table `transfer` says whether the
+        card of that folder holds on these: `holds`, `worse` (then it is in `unmet`),
+        `cannot tell`, or `not checked` without labels.
+    margin : float
+        By how much sensitivity and specificity may be lower here than on that card.
+        Choose it before you look.
     epsilon : float
         The share of items by which a judge may be worse than a rater and still replace
         one: .2 for experts, .15 for skilled raters, .1 for crowds.
@@ -212,6 +229,8 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
         missing=as_tuple(missing),
         rows={column: as_tuple(values) for column, values in (rows or {}).items()},
         require=dict(require or {}),
+        card=str(card),
+        margin=margin,
         epsilon=epsilon,
         confidence=confidence,
         width=width,
@@ -224,18 +243,25 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
     """Check a sheet, for `judge_check` and the command; raises BadInput with all faults."""
     if faults or sheet is None:
         raise BadInput(faults.lines())
+    card = read_card(Path(choices.card)) if choices.card else None
     verdicts = read_verdicts(sheet, choices._replace(require=_requirements(choices)))
     if not any(np.isfinite(values).any() for values in verdicts.judges.values()):
         raise BadInput(
             f"{sheet.name}: no judge has a verdict; name a column with verdicts"
         )
     tables, unmet = make_tables(verdicts)
+    answer = [*_answer(verdicts, tables)]
+    if card is not None:
+        looks = pd.DataFrame(transfer_rows(card, tables["card"], choices.margin))
+        tables["transfer"] = looks
+        unmet += lines_of_worse(looks, card.name, choices.margin)
+        answer = [*transfer_sentences(looks, card.name, choices.margin), *answer]
     warnings = warnings_table(find_warnings(verdicts))
     return JudgeCheck(
         tables=tables if warnings.empty else {**tables, "warnings": warnings},
         notes=tuple(_notes(verdicts)),
         choices={**verdicts.choices._asdict(), "file": sheet.name},
-        answer=tuple(_answer(verdicts, tables)),
+        answer=tuple(answer),
         unmet=tuple(unmet),
     )
 
@@ -277,7 +303,7 @@ def _requirements(choices: Choices) -> dict[str, float]:
     """Return requirements by the card's names; raises BadInput for unknown ones, or bad numbers."""
     problems = [
         f"{choices.mark}{name} {getattr(choices, name):g}: write a number between 0 and 1"
-        for name in ("confidence", "width", "epsilon")
+        for name in ("confidence", "width", "epsilon", "margin")
         if not 0 < getattr(choices, name) < 1
     ]
     require = {

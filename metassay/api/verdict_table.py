@@ -11,6 +11,7 @@ import pandas as pd
 
 from metassay.core.errors import quoted, raise_problems, shown
 from metassay.format.numbers import counted
+from metassay.statistics.card_transfer import MARGIN
 from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.raters import EPSILON
 from metassay.statistics.shares import WIDTH, Clusters, cluster_codes
@@ -64,6 +65,8 @@ class Choices(NamedTuple):
     rows: Mapping[str, Sequence[str]] = {}  # the values by which rows count, by column
     mark: str = ""
     require: Mapping[str, float] = {}  # the least lower end of numbers of the card
+    card: str = ""  # the folder of a saved card that may hold for these rows
+    margin: float = MARGIN  # by how much its rates may be lower here
     epsilon: float = EPSILON
     confidence: float = 0.95
     width: float = WIDTH

@@ -199,7 +199,8 @@ their names leave only one choice, and the guess is printed. Where only some row
 label is weighted by verdict and system. docs/judge-check.md has an example and explains each
 number.
 
-Exit code 4: the lower end of an interval does not meet a requirement.""",
+Exit code 4: the lower end of an interval does not meet a requirement, or the card of --card does
+not hold here. 3: too few labels to tell whether it holds.""",
         arguments={
             "file": Argument(
                 metavar="FILE",
@@ -243,6 +244,20 @@ Exit code 4: the lower end of an interval does not meet a requirement.""",
                 several=True,
                 help=(
                     "the smallest allowed lower end, such as sensitivity=.9; may repeat"
+                ),
+            ),
+            "--card": Argument(
+                metavar="DIR",
+                default="",
+                help=("what --out wrote for other texts: does its card hold on these?"),
+            ),
+            "--margin": Argument(
+                metavar="NUMBER",
+                read=float,
+                default=0.1,
+                help=(
+                    "by how much the rates of --card may be lower here; choose it "
+                    "before you look (default %(default)s)"
                 ),
             ),
             "--epsilon": Argument(

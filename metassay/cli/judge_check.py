@@ -3,12 +3,13 @@
 import argparse
 import textwrap
 
+from metassay.api.card_transfer import is_untold
 from metassay.api.judge_check import check_sheet
 from metassay.api.verdict_table import Choices
 from metassay.cli.parsing import roles_in
 from metassay.cli.tool_files import propose_import
 from metassay.core.atomic import whole_folder
-from metassay.core.exit_codes import DONE, WORSE
+from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.tabular.files import read_sheet
 from metassay.tabular.row_choice import parse_rows
 from metassay.tabular.rows import Findings
@@ -39,4 +40,8 @@ def judge_check(args: argparse.Namespace) -> int:
         print(
             f"written to {args.out}: {', '.join(f'{name}.csv' for name in results.tables)}"
         )
-    return WORSE if results.unmet else DONE
+    if results.unmet:
+        return WORSE
+    if "transfer" in results.tables and is_untold(results.table("transfer")):
+        return INCOMPLETE
+    return DONE

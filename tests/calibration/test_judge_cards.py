@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.calibration import card_transfer
 from tests.calibration.judge_cards import label_ratios, rates
 
 pytestmark = pytest.mark.calibration
@@ -16,3 +17,11 @@ def test_so_many_labels_give_the_width_asked_for():
     for case, ratios in label_ratios().items():
         for name, ratio in ratios.items():
             assert 0.85 <= ratio <= 1.15, (case, name)
+
+
+def test_a_card_that_travels_is_told_so_wrongly_in_at_most_a_twentieth():
+    for world in card_transfer.WORLDS:
+        holds, worse = card_transfer.told(world, 0.1)
+        if world.loss == 0.1:
+            assert holds <= 0.07, world  # three standard errors
+            assert worse <= 0.05, world

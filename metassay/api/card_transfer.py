@@ -1,0 +1,195 @@
+"""Does a judge's saved card hold on the labels of another table? For `judge_check`."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from metassay.core.errors import BadInput, hint
+from metassay.format.frames import records
+from metassay.format.numbers import short, short_interval
+from metassay.meta_evaluation.card_numbers import Row
+from metassay.statistics.card_transfer import (
+    CANNOT_TELL,
+    HOLDS,
+    NOT_CHECKED,
+    WORSE,
+    transfer,
+)
+from metassay.statistics.shares import Estimate
+
+WHOLE = "all"
+# The rates that hold on other texts if the judge is the same; all other numbers of a
+# card also depend on how many texts pass.
+RATES = {
+    "sensitivity": "rows that people pass",
+    "specificity": "rows that people fail",
+}
+NEEDED = ("judge", "slice", "statistic", "value", "n", "n_effective")
+_UNTOLD = (CANNOT_TELL, NOT_CHECKED)
+
+
+@dataclass(frozen=True)
+class Card:
+    """A saved card: its file's name, and its rows about all texts."""
+
+    name: str
+    rates: Mapping[tuple[str, str], Estimate]  # by judge and statistic
+
+    @property
+    def judges(self) -> list[str]:
+        """The judges of the card, in its order."""
+        return list(dict.fromkeys(judge for judge, _ in self.rates))
+
+
+def read_card(path: Path) -> Card:
+    """Read the card that `judge-check --out FOLDER` wrote: the folder, or its card.csv.
+
+    Raises BadInput if there is none, or if it lacks columns or rates.
+    """
+    file = path / "card.csv" if path.is_dir() else path
+    remedy = "name a folder that `metassay judge-check FILE --out FOLDER` wrote"
+    try:
+        frame = pd.read_csv(file, dtype={"judge": str, "slice": str})
+    except FileNotFoundError:
+        raise BadInput(f"{file}: there is no such file; {remedy}") from None
+    except (UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError):
+        raise BadInput(f"{file}: this is no card; {remedy}") from None
+    lacking = [name for name in NEEDED if name not in frame]
+    if lacking:
+        raise BadInput(f"{file}: there is no column {', '.join(lacking)}; {remedy}")
+    rates = {}
+    for row in records(frame[frame["slice"] == WHOLE]):
+        if row["statistic"] in RATES:
+            rates[row["judge"], row["statistic"]] = _estimate(row)
+    if not rates:
+        raise BadInput(f"{file}: it has no sensitivity and no specificity; {remedy}")
+    return Card(str(file), rates)
+
+
+def transfer_rows(card: Card, numbers: pd.DataFrame, margin: float) -> list[Row]:
+    """Return the rows of table `transfer`: each rate of each judge and slice beside the card.
+
+    `numbers` is table `card` of the new labels. Slices of one column are so many looks:
+    each is tested at a smaller level. Raises BadInput if a judge is not on the card.
+    """
+    judges = list(dict.fromkeys(numbers["judge"]))
+    unknown = [judge for judge in judges if judge not in card.judges]
+    if unknown:
+        listed = ", ".join(card.judges)
+        raise BadInput(
+            f"{card.name}: it has no judge called {judge}; it has {listed}"
+            f"{hint(judge, card.judges)}; rename the column, or choose with --judge"
+            for judge in unknown
+        )
+    slices = list(dict.fromkeys(numbers["slice"]))
+    return [
+        _row(row, card, margin, n_tests=_n_tests(row["slice"], slices))
+        for row in records(numbers[numbers["statistic"].isin([*RATES])])
+    ]
+
+
+def transfer_sentences(table: pd.DataFrame, card: str, margin: float) -> Iterator[str]:
+    """Yield what the table says of each judge, the whole before the slices."""
+    for judge in table["judge"].unique():
+        rows = [row for row in records(table) if row["judge"] == judge]
+        whole = [_say(row) for row in rows if row["slice"] == WHOLE]
+        yield (
+            f"Does the card of {card} hold here, within {short(margin)}? {judge}:"
+            f" {'; '.join(whole)}."
+        )
+        parts = [row for row in rows if row["slice"] != WHOLE]
+        yield from _say_slices(parts)
+
+
+def lines_of_worse(table: pd.DataFrame, card: str, margin: float) -> Iterator[str]:
+    """Yield a line for each rate that is worse than the card says."""
+    for row in records(table):
+        if row["outcome"] == WORSE:
+            where = "" if row["slice"] == WHOLE else f" on {row['slice']}"
+            yield (
+                f"WORSE: {row['judge']}{where}: {row['statistic']} {short(row['value'])} is"
+                f" below the {short(row['on_card'])} of {card} by more than {short(margin)}:"
+                " the card does not hold here"
+            )
+
+
+def is_untold(table: pd.DataFrame) -> bool:
+    """Return whether too few labels tell if the card holds on all texts; slices do not count."""
+    whole = table[table["slice"] == WHOLE]
+    return bool(whole["outcome"].isin(_UNTOLD).any())
+
+
+def _estimate(row: Mapping[str, Any]) -> Estimate:
+    """Return a row of a saved card; its interval is that of the value and the sizes."""
+    value = math.nan if row["value"] is None else row["value"]
+    return Estimate(value, math.nan, math.nan, int(row["n"]), row["n_effective"])
+
+
+def _n_tests(part: str, slices: Sequence[str]) -> int:
+    """Return how many slices are of the same column; the whole is one test."""
+    if part == WHOLE:
+        return 1
+    column = part.partition("=")[0]
+    return sum(other.startswith(f"{column}=") for other in slices)
+
+
+def _row(row: Mapping[str, Any], card: Card, margin: float, *, n_tests: int) -> Row:
+    new = _estimate(row)
+    old = card.rates.get((row["judge"], row["statistic"]))
+    if old is None or math.isnan(old.value):
+        raise BadInput(
+            f"{card.name}: {row['judge']} has no {row['statistic']} there; make a card with"
+            f" more labelled {RATES[row['statistic']]}"
+        )
+    found = transfer(old, new, margin=margin, n_tests=n_tests)
+    return {
+        "judge": row["judge"],
+        "slice": row["slice"],
+        "statistic": row["statistic"],
+        "on_card": old.value,
+        "value": new.value,
+        **found._asdict(),
+        "labelled": new.n,
+        "more": max(found.labels - new.n, 0.0),
+    }
+
+
+def _say(row: Mapping[str, Any]) -> str:
+    """Say one rate: `sensitivity holds (.90 on the card, .91 here; difference .01 [-.05, .07])`."""
+    if row["value"] is None:
+        numbers = f"{short(row['on_card'])} on the card"
+    else:
+        interval = short_interval(row["low"], row["high"])
+        numbers = (
+            f"{short(row['on_card'])} on the card, {short(row['value'])} here; difference"
+            f" {short(row['difference'])} {interval}"
+        )
+    sentence = f"{row['statistic']} {row['outcome']} ({numbers})"
+    if row["outcome"] not in _UNTOLD:
+        return sentence
+    rows = RATES[row["statistic"]]
+    if row["more"] is None:
+        return f"{sentence}: no number of labels tells, as the card rests on too few"
+    if row["more"] > 0:
+        return f"{sentence}: label about {row['more']:,.0f} more {rows}"
+    return sentence
+
+
+def _say_slices(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a sentence per outcome with the slices that have it."""
+    begins = {
+        HOLDS: "It holds on",
+        WORSE: "It is worse on",
+        CANNOT_TELL: "Too few labels to tell on",
+        NOT_CHECKED: "Nothing is labelled on",
+    }
+    by_outcome: dict[str, list[str]] = {}
+    for row in rows:
+        names = by_outcome.setdefault(row["outcome"], [])
+        names.append(f"{row['slice']} ({row['statistic']})")
+    for outcome, names in by_outcome.items():
+        yield f"{begins[outcome]} {', '.join(names)}."

@@ -1,0 +1,147 @@
+"""Does a judge's card that was made on some texts hold on others?
+
+A card's rate (sensitivity, or specificity) on new texts is compared with the rate on
+the card, with a margin declared before the look. Source of the interval of a
+difference: Newcombe 1998, Interval estimation for the difference between independent
+proportions, method 10, with the ends of Jeffreys' intervals.
+"""
+
+import math
+from typing import NamedTuple
+
+from scipy import special
+
+from metassay.statistics.shares import Estimate, jeffreys
+
+HOLDS, WORSE = "holds", "worse"
+CANNOT_TELL, NOT_CHECKED = "cannot tell", "not checked"
+
+MARGIN = 0.1
+FEWEST = 5  # labels of a class, below which nothing is told
+POWER = 0.8  # the chance of `holds` for which labels are counted, where nothing changed
+MOST = 100_000  # labels; nobody takes more
+
+
+class Transfer(NamedTuple):
+    """How a rate on new texts stands to that of the card.
+
+    `difference`: new less old, with the 95 % interval `low` to `high` (for one test).
+    `labels`: how many labels of the class, in all, would show `holds` with a chance of
+    80 % if the rate is that of the card; NaN if no number would, as the card itself
+    rests on too few.
+    """
+
+    difference: float
+    low: float
+    high: float
+    outcome: str
+    labels: float
+
+
+def transfer(
+    card: Estimate,
+    new: Estimate,
+    *,
+    margin: float,
+    n_tests: int = 1,
+    level: float = 0.05,
+) -> Transfer:
+    """Tell whether a rate of the card holds on new texts.
+
+    Parameters
+    ----------
+    card, new : Estimate
+        The rate of the card and that on the new texts, of which no text is on the card.
+        Only their value, `n` and `n_effective` are used.
+    margin : float
+        By how much the new rate may be lower: chosen before anybody looks.
+    n_tests : int
+        How many rates of one kind are looked at, such as one for each system: `level`
+        is divided by it.
+    level : float
+        The chance of a wrong `holds` for a rate that is lower by the margin, and of a
+        wrong `worse`, over all tests.
+
+    Returns
+    -------
+    Transfer
+        `holds`: the one-sided lower end of the difference is above -margin; `worse`: the
+        upper end of its two-sided interval is below -margin; `cannot tell` in between,
+        or with fewer than 5 labels on either side; `not checked` without labels.
+
+    Notes
+    -----
+    Simulated error rates: docs/calibration.md.
+
+    Examples
+    --------
+    >>> card = Estimate(0.90, 0.83, 0.95, 100, 100.0)
+    >>> transfer(card, Estimate(0.91, 0.87, 0.94, 250, 250.0), margin=0.1).outcome
+    'holds'
+    >>> transfer(card, Estimate(0.62, 0.52, 0.71, 100, 100.0), margin=0.1).outcome
+    'worse'
+    >>> transfer(card, Estimate(0.85, 0.64, 0.95, 20, 20.0), margin=0.1).outcome
+    'cannot tell'
+    """
+    labels = labels_to_hold(card, margin=margin, level=level / n_tests)
+    if not new.n:
+        return Transfer(math.nan, math.nan, math.nan, NOT_CHECKED, labels)
+    if math.isfinite(labels):
+        # Texts of a document go together: so many more of them are needed.
+        labels = math.ceil(labels * new.n / new.n_effective)
+    if math.isnan(new.value):
+        return Transfer(math.nan, math.nan, math.nan, CANNOT_TELL, labels)
+    difference = new.value - card.value
+    low, high = difference_interval(card, new, confidence=1 - level / n_tests)
+    least, _ = difference_interval(card, new, confidence=1 - 2 * level / n_tests)
+    outcome = CANNOT_TELL
+    if min(card.n, new.n) >= FEWEST and least > -margin:
+        outcome = HOLDS
+    if min(card.n, new.n) >= FEWEST and high < -margin:
+        outcome = WORSE
+    return Transfer(difference, low, high, outcome, labels)
+
+
+def difference_interval(
+    old: Estimate, new: Estimate, *, confidence: float
+) -> tuple[float, float]:
+    """Return the ends of the interval of `new` less `old`, two shares of different texts."""
+    old_low, old_high = _ends(old, confidence)
+    new_low, new_high = _ends(new, confidence)
+    difference = new.value - old.value
+    low = difference - math.hypot(new.value - new_low, old_high - old.value)
+    high = difference + math.hypot(new_high - new.value, old.value - old_low)
+    return low, high
+
+
+def labels_to_hold(card: Estimate, *, margin: float, level: float) -> float:
+    """Count the labels of a class, of independent texts, that show `holds` in 80 %.
+
+    It is supposed that nothing changed: the true rate is that on the card, and the new
+    rate lies as low as in one of five samples. NaN if no number is enough.
+    """
+    if not holds_with(MOST, card, margin=margin, level=level):
+        return math.nan
+    too_few = FEWEST - 1
+    enough = MOST
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if holds_with(middle, card, margin=margin, level=level):
+            enough = middle
+        else:
+            too_few = middle
+    return enough
+
+
+def holds_with(n: int, card: Estimate, *, margin: float, level: float) -> bool:
+    """Return whether `n` labels show `holds` where luck is as bad as in one of five samples."""
+    spread = math.sqrt(card.value * (1 - card.value) / n)
+    unlucky = card.value + float(special.ndtri(1 - POWER)) * spread
+    new = Estimate(max(unlucky, 0.0), math.nan, math.nan, n, n)
+    low, _ = difference_interval(card, new, confidence=1 - 2 * level)
+    return low > -margin
+
+
+def _ends(rate: Estimate, confidence: float) -> tuple[float, float]:
+    hits = rate.value * rate.n_effective
+    return jeffreys(hits, rate.n_effective, confidence=confidence)
