@@ -145,16 +145,16 @@ def _row(row: Mapping[str, Any], card: Card, margin: float, *, n_tests: int) -> 
             f"{card.name}: {row['judge']} has no {row['statistic']} there; make a card with"
             f" more labelled {RATES[row['statistic']]}"
         )
-    found = transfer(old, new, margin=margin, n_tests=n_tests)
+    moved = transfer(old, new, margin=margin, n_tests=n_tests)
     return {
         "judge": row["judge"],
         "slice": row["slice"],
         "statistic": row["statistic"],
         "on_card": old.value,
         "value": new.value,
-        **found._asdict(),
+        **moved._asdict(),
         "labelled": new.n,
-        "more": max(found.labels - new.n, 0.0),
+        "more": max(moved.labels - new.n, 0.0),
     }
 
 

@@ -446,6 +446,16 @@ _JUDGE_CHECK = PageWords(
                 rows, where the others are unanimous, and where they are split.
                 """,
         ),
+        "transfer": TableWords(
+            title="Does the card of other texts hold here?",
+            pick=("slice",),
+            lead=("judge", "statistic"),
+            ordered=False,
+            says="""
+                Each rate beside that of the card: it holds if it is not lower by the
+                margin or more. Slices of one column are tested together.
+                """,
+        ),
         "latent": TableWords(
             title="Beside a truth that nobody saw",
             pick=("judge",),

@@ -35,18 +35,20 @@ def card(tmp_path: Path) -> Path:
     return tmp_path / "card"
 
 
-def outcomes(found):
-    table = found.table("transfer")
+def outcomes(results):
+    table = results.table("transfer")
     return table.set_index(["slice", "statistic"])["outcome"]
 
 
 def test_a_judge_that_stayed_as_good_holds(card):
-    found = judge_check(verdicts(600, 0.9, 2), card=card, margin=0.1)
-    whole = outcomes(found).loc["all"]
+    results = judge_check(verdicts(600, 0.9, 2), card=card, margin=0.1)
+    whole = outcomes(results).loc["all"]
     assert whole.to_dict() == {"sensitivity": "holds", "specificity": "holds"}
-    assert not found.unmet
-    assert found.answer[0].startswith(f"Does the card of {card / 'card.csv'} hold here")
-    row = found.table("transfer").iloc[0]
+    assert not results.unmet
+    assert results.answer[0].startswith(
+        f"Does the card of {card / 'card.csv'} hold here"
+    )
+    row = results.table("transfer").iloc[0]
     assert row["difference"] == pytest.approx(row["value"] - row["on_card"])
 
 
@@ -54,18 +56,18 @@ def test_one_that_got_worse_is_named_with_its_slices(card):
     both = pd.concat([verdicts(600, 0.95, 3), verdicts(600, 0.6, 4)])
     both["id"] = [f"r{number}" for number in range(len(both))]
     both["site"] = ["a"] * 600 + ["b"] * 600
-    found = judge_check(both, card=card, margin=0.05, by="site")
-    told = outcomes(found)
-    assert told["site=a", "sensitivity"] == "holds"
-    assert told["site=b", "sensitivity"] == "worse"
-    assert any("judge on site=b: sensitivity" in line for line in found.unmet)
+    results = judge_check(both, card=card, margin=0.05, by="site")
+    by_slice = outcomes(results)
+    assert by_slice["site=a", "sensitivity"] == "holds"
+    assert by_slice["site=b", "sensitivity"] == "worse"
+    assert any("judge on site=b: sensitivity" in line for line in results.unmet)
 
 
 def test_without_labels_nothing_is_checked(card):
     unlabelled = verdicts(100, 0.9, 5).assign(human="")
     labelled = verdicts(100, 0.9, 6).assign(system="cleo")
     labelled["id"] = [f"c{number}" for number in range(100)]
-    found = judge_check(
+    results = judge_check(
         pd.concat([unlabelled.assign(system="dora"), labelled]),
         card=card,
         judge="judge",
@@ -73,12 +75,12 @@ def test_without_labels_nothing_is_checked(card):
         doc="id",
         system="system",
     )
-    assert outcomes(found)["system=dora"].unique().tolist() == ["not checked"]
-    assert any("Nothing is labelled on system=dora" in line for line in found.answer)
+    assert outcomes(results)["system=dora"].unique().tolist() == ["not checked"]
+    assert any("Nothing is labelled on system=dora" in line for line in results.answer)
 
 
 @pytest.mark.parametrize(
-    ("n", "accuracy", "code"), [(600, 0.9, 0), (20, 0.9, 3), (600, 0.6, 4)]
+    ("n", "accuracy", "code"), [(2000, 0.9, 0), (20, 0.9, 3), (600, 0.6, 4)]
 )
 def test_the_exit_code_says_whether_it_holds(tmp_path, card, n, accuracy, code):
     verdicts(n, accuracy, 7).to_csv(tmp_path / "new.csv", index=False)
@@ -91,8 +93,8 @@ def test_a_card_of_another_judge_is_refused_and_its_judge_named(card):
     new = verdicts(50, 0.9, 8, judge="judge_b")
     with pytest.raises(BadInput, match="no judge called judge_b; it has judge"):
         judge_check(new, card=card)
-    found = judge_check(new.rename(columns={"judge_b": "judge"}), card=card)
-    assert "transfer" in found.tables
+    results = judge_check(new.rename(columns={"judge_b": "judge"}), card=card)
+    assert "transfer" in results.tables
 
 
 def test_what_is_no_card_is_refused_with_the_command_that_writes_one(tmp_path, capsys):

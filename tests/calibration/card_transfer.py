@@ -33,13 +33,13 @@ class World(NamedTuple):
 def rates(rng, rate, n, rows):
     """Whether the judge is right on n labels, and their documents, (n,) each."""
     document = np.arange(n) // rows
-    own = rng.random(document[-1] + 1) < rate
+    of_documents = rng.random(document[-1] + 1) < rate
     alike = rng.random(n) < (LIKE if rows > 1 else 0.0)
-    right = np.where(alike, own[document], rng.random(n) < rate)
+    right = np.where(alike, of_documents[document], rng.random(n) < rate)
     return share(right.astype(float), document, confidence=CONFIDENCE)
 
 
-def told(world, margin, *, studies=STUDIES, seed=0):
+def shares_told(world, margin, *, studies=STUDIES, seed=0):
     """Shares of studies in which any system's rate is told to hold, or to be worse."""
     rng = np.random.default_rng([seed, *map(int, np.array(world) * 1000)])
     counts = Counter()
@@ -48,8 +48,8 @@ def told(world, margin, *, studies=STUDIES, seed=0):
         outcomes = set()
         for _ in range(world.systems):
             new = rates(rng, world.rate - world.loss, world.new, world.rows)
-            found = transfer(card, new, margin=margin, n_tests=world.systems)
-            outcomes.add(found.outcome)
+            moved = transfer(card, new, margin=margin, n_tests=world.systems)
+            outcomes.add(moved.outcome)
         counts.update(outcomes)
     return counts[HOLDS] / studies, counts[WORSE] / studies
 
@@ -74,7 +74,7 @@ def main():
     )
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for world in WORLDS:
-        holds, worse = told(world, 0.1)
+        holds, worse = shares_told(world, 0.1)
         print(
             f"| {world.rate:g} | {world.rate - world.loss:g} | {world.on_card}, {world.new}"
             f" | {world.rows} | {world.systems} | {100 * holds:.1f} % | {100 * worse:.1f} % |",

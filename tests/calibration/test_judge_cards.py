@@ -21,7 +21,7 @@ def test_so_many_labels_give_the_width_asked_for():
 
 def test_a_card_that_travels_is_told_so_wrongly_in_at_most_a_twentieth():
     for world in card_transfer.WORLDS:
-        holds, worse = card_transfer.told(world, 0.1)
+        holds, worse = card_transfer.shares_told(world, 0.1)
         if world.loss == 0.1:
             assert holds <= 0.07, world  # three standard errors
             assert worse <= 0.05, world

@@ -24,17 +24,17 @@ def ends(value, n, tail):
 
 
 def test_the_interval_is_newcombes_with_jeffreys_ends():
-    found = transfer(rate(0.9, 200), rate(0.8, 100), margin=0.1)
+    moved = transfer(rate(0.9, 200), rate(0.8, 100), margin=0.1)
     old_low, old_high = ends(0.9, 200, 0.025)
     new_low, new_high = ends(0.8, 100, 0.025)
-    assert found.difference == pytest.approx(-0.1)
-    assert found.low == pytest.approx(
+    assert moved.difference == pytest.approx(-0.1)
+    assert moved.low == pytest.approx(
         -0.1 - math.sqrt((0.8 - new_low) ** 2 + (old_high - 0.9) ** 2)
     )
-    assert found.high == pytest.approx(
+    assert moved.high == pytest.approx(
         -0.1 + math.sqrt((new_high - 0.8) ** 2 + (0.9 - old_low) ** 2)
     )
-    assert found.outcome == "cannot tell"
+    assert moved.outcome == "cannot tell"
 
 
 def test_rows_of_a_document_count_as_what_they_are_worth():
@@ -81,6 +81,6 @@ def test_so_many_labels_hold_and_one_fewer_do_not():
 
 
 def test_a_card_on_few_labels_cannot_travel_within_a_small_margin():
-    found = transfer(rate(0.8, 50), rate(0.8, 30), margin=0.05)
-    assert found.outcome == "cannot tell"
-    assert math.isnan(found.labels)
+    moved = transfer(rate(0.8, 50), rate(0.8, 30), margin=0.05)
+    assert moved.outcome == "cannot tell"
+    assert math.isnan(moved.labels)
