@@ -1,6 +1,8 @@
 """`metassay init` makes a project for own data, `metassay update` brings a project up to date."""
 
 import argparse
+import contextlib
+import datetime
 import os
 import shlex
 import sys
@@ -13,10 +15,12 @@ from metassay.core.errors import BadInput, raise_problems
 from metassay.core.exit_codes import DONE, REFUSED
 from metassay.core.merges import dvc_problems
 from metassay.core.naming import name_problem
+from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS, load
 from metassay.core.stages import DAG, TRAINING, root_dag
 from metassay.project.kit import is_own_repository, upgrade
 from metassay.project.make import Content, check_place, example, make, name_of
+from metassay.project.own_model import OwnModel, use_everywhere
 from metassay.project.refresh import refresh
 
 
@@ -27,14 +31,19 @@ def init(args: argparse.Namespace) -> int:
     name = args.name or name_of(folder)
     if problem := name_problem(name, BESIDE_REPORTS):
         raise BadInput(f"--name {name!r}: {problem}")
-    content = _content(args, name)
+    own_model = _own_model(args)
+    content = _content(args, name, own_model)
     if content is None:
         print("nothing was made", file=sys.stderr)
         return REFUSED
+    if own_model:
+        content = use_everywhere(content, own_model, datetime.date.today())
     notes = make(folder, content)
     print(f"made the project {folder}, with benchmark {name}")
     for line in notes:
         print(f"note: {line}")
+    if own_model:
+        _print_price(folder, name, own_model)
     if not args.run:
         change = (
             ""
@@ -59,7 +68,75 @@ def update(_: argparse.Namespace) -> int:
     return DONE
 
 
-def _content(args: argparse.Namespace, name: str) -> Content | None:
+def _own_model(args: argparse.Namespace) -> OwnModel | None:
+    """Return the model that takes the place of defaults; None without --model."""
+    if args.model is None:
+        options = {
+            "--base-url": args.base_url,
+            "--key-env": args.key_env,
+            "--prices": args.prices,
+            "--sends": args.sends,
+        }
+        for option, value in options.items():
+            if value is not None:
+                raise BadInput(
+                    f"{option}: is of a language model, which no option names; add"
+                    " --model MODEL, as its provider calls it"
+                )
+        return None
+    if args.base_url is None:
+        raise BadInput(
+            f"--model {args.model}: where does it answer? Add --base-url URL, such as"
+            " https://api.openai.com/v1, or http://127.0.0.1:8000/v1 for a server here"
+        )
+    if args.texts and args.sends is None:
+        raise BadInput(
+            "--model: the texts of your spreadsheets are private, and the model would be"
+            f" sent them; add --sends private if they may go to {args.base_url}"
+        )
+    if args.run:
+        raise BadInput(
+            "--run: with --model you see the price before anything is asked; leave out"
+            " --run, and type the command that is printed then"
+        )
+    return OwnModel(
+        model=args.model,
+        base_url=args.base_url,
+        key_env=args.key_env,
+        prices=args.prices,
+        sends=(args.sends,) if args.sends else (),
+    )
+
+
+def _print_price(folder: Path, name: str, own_model: OwnModel) -> None:
+    """Print what the first run would ask the model, and its price; nothing is asked."""
+    from metassay.cli.ledger_commands import cost
+
+    print(
+        f"{own_model.name} is in every place that a model can take; read params.yaml and"
+        f" {BENCHMARKS / name / PARAMS}"
+    )
+    with contextlib.chdir(folder):
+        cost(argparse.Namespace(name=name))
+    print(f"to ask it one question first: metassay probe {own_model.name}")
+
+
+def _model_words(args: argparse.Namespace) -> list[str]:
+    """Return the words of the options of the model, as they were typed."""
+    if args.model is None:
+        return []
+    words = ["--model", args.model, "--base-url", args.base_url]
+    words += ["--sends", args.sends]
+    if args.key_env is not None:
+        words += ["--key-env", args.key_env]
+    if args.prices is not None:
+        words += ["--prices", ",".join(map(str, args.prices))]
+    return words
+
+
+def _content(
+    args: argparse.Namespace, name: str, own_model: OwnModel | None
+) -> Content | None:
     if not args.texts:
         if args.ratings or args.scores or args.columns:
             with propose_import(args.scores, ratings=args.ratings):
@@ -78,10 +155,12 @@ def _content(args: argparse.Namespace, name: str) -> Content | None:
     tables = [*args.texts, *args.scores]
     with propose_import(tables, ratings=args.ratings, named=bool(args.columns)):
         spreadsheets = read_all(request)
-    for line in summary.lines(spreadsheets, summary.settings_of(spreadsheets.rows)):
+    settings = summary.settings_of(spreadsheets.rows)
+    for line in summary.lines(spreadsheets, settings, own_model):
         print(line)
     more = ["--name", args.name] if args.name else []
     more += ["--run"] if args.run else []
+    more += _model_words(args)
     if not args.yes and not _confirm(
         summary.command(args.folder, request, spreadsheets, more)
     ):

@@ -23,7 +23,7 @@ from metassay.cli.arguments import (
     Argument,
     Command,
 )
-from metassay.cli.values import names
+from metassay.cli.values import names, prices, url, variable
 
 PROJECT: Mapping[str, Command] = {
     "init": Command(
@@ -44,7 +44,11 @@ file of ratings is by one rater and named after them.
            criterion or per rater
   scores   what your own metrics gave: document, system, one column per metric; or metric, value
 
-Data from spreadsheets are private: git ignores them. docs/own-data.md has an example.""",
+Data from spreadsheets are private: git ignores them. docs/own-data.md has an example.
+
+With --model a language model of yours takes the place of every default that a model can take: it
+divides texts into facets, lists their claims, judges, grades by rubrics, and in the example writes
+texts. The price of the first run is printed; nothing is asked yet (docs/language-models.md).""",
         arguments={
             "folder": Argument(
                 metavar="DIR",
@@ -99,6 +103,29 @@ Data from spreadsheets are private: git ignores them. docs/own-data.md has an ex
             "--primary-criterion": PRIMARY_CRITERION,
             "--tried": TRIED,
             "--fitted": FITTED,
+            "--model": Argument(
+                metavar="MODEL",
+                help="a language model for every stage, as its provider calls it",
+            ),
+            "--base-url": Argument(
+                metavar="URL",
+                read=url,
+                help="where it answers, such as http://127.0.0.1:8000/v1",
+            ),
+            "--key-env": Argument(
+                metavar="VARIABLE",
+                read=variable,
+                help="the environment variable that holds the key, if it needs one",
+            ),
+            "--prices": Argument(
+                metavar="READ,WRITTEN,CURRENCY",
+                read=prices,
+                help="per million tokens, for estimates and caps: 0.15,0.60,USD",
+            ),
+            "--sends": Argument(
+                choices=("private",),
+                help="let the texts of your spreadsheets go to the model",
+            ),
             "--name": Argument(
                 help="the benchmark's name (default: the folder's)",
             ),

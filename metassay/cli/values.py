@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -24,6 +25,29 @@ def url(text: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise argparse.ArgumentTypeError("an address such as http://localhost:4200/api")
     return text
+
+
+def variable(text: str) -> str:
+    """Return the name of an environment variable."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
+        raise argparse.ArgumentTypeError(
+            "the name of an environment variable, such as OPENAI_API_KEY; never the key"
+        )
+    return text
+
+
+def prices(text: str) -> tuple[float, float, str]:
+    """Return the prices per million tokens read and written, and their currency."""
+    parts = [part.strip() for part in text.split(",")]
+    try:
+        read, written, currency = parts
+        if not re.fullmatch("[A-Z]{3}", currency):
+            raise ValueError(currency)
+        return float(read), float(written), currency
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            "prices per million tokens read and written, such as 0.15,0.60,USD"
+        ) from None
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:

@@ -78,6 +78,18 @@ def registry(entry: str) -> str:
     return f"{head}\n{fetched}\ndatasets:\n{entry}"
 
 
+def set_key(text: str, key: str, line: str) -> str:
+    """Put a line in the place of a key of YAML and its value."""
+    return substitute(rf"(?m)^{key}:.*\n(?:[ \t]+.*\n)*", line, text)
+
+
+def substitute(pattern: str, replacement: str, text: str) -> str:
+    """Put words in the place of the pattern, which occurs once."""
+    changed, n = re.subn(pattern, lambda _: replacement, text)
+    assert n == 1, pattern
+    return changed
+
+
 def name_of(folder: Path) -> str:
     """Return the benchmark's name: the project's folder in letters of names."""
     name = in_letters(folder.resolve().name)[:LONGEST]

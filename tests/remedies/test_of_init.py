@@ -27,6 +27,8 @@ FILES = {"t.csv": TEXTS, "r.csv": RATINGS, "s.csv": SCORES}
 RATED = "init study --texts t.csv --ratings r.csv --yes"
 SCORED = "init study --texts t.csv --scores s.csv --yes"
 LONG = "A patient came with a cough of three days."
+ADDRESS = "http://127.0.0.1:9/v1"
+SOURCES = column(TEXTS, "source", "She coughs.")
 REFERENCES = TEXTS.replace(",n,", ",gold,")
 # Texts of two systems side by side, one called after what it is.
 SIDE_BY_SIDE = f"doc_id,summary,gpt4\nd1,{LONG},{LONG} Yes.\nd2,{LONG} No.,{LONG} Oh.\n"
@@ -141,6 +143,49 @@ REFUSALS: dict[str, Refusal] = {
         "no option --ratngs",
         "did you mean '--ratings'?",
         (retype("--ratngs", "--ratings"),),
+    ),
+    # ---- a language model
+    "a model without an address": Refusal(
+        "init study --model m",
+        FILES,
+        "--model m: where does it answer?",
+        "Add --base-url URL",
+        (add("--base-url URL", URL=ADDRESS),),
+    ),
+    "an address without a model": Refusal(
+        f"init study --base-url {ADDRESS}",
+        FILES,
+        "--base-url: is of a language model, which no option names",
+        "add --model MODEL",
+        (add("--model MODEL", MODEL="m"),),
+    ),
+    "private texts for a model": Refusal(
+        f"{RATED} --model m --base-url {ADDRESS}",
+        {**FILES, "t.csv": SOURCES},
+        "the texts of your spreadsheets are private, and the model would be sent them",
+        "add --sends private",
+        (add("--sends private"),),
+    ),
+    "a run before the price": Refusal(
+        f"init study --model m --base-url {ADDRESS} --run",
+        FILES,
+        "--run: with --model you see the price before anything is asked",
+        "leave out --run",
+        (retype(" --run", ""),),
+    ),
+    "a model without anything to read texts by": Refusal(
+        f"{RATED} --model m --base-url {ADDRESS} --sends private",
+        FILES,
+        "--model: no text has a source or a reference",
+        "or leave out --model",
+        (retype(f" --model m --base-url {ADDRESS} --sends private", ""),),
+    ),
+    "a model called as a default": Refusal(
+        f"init study --model lexical --base-url {ADDRESS}",
+        FILES,
+        "params.yaml > judges has a block 'lexical' already",
+        "serve it under another name",
+        (retype("--model lexical", "--model other"),),
     ),
     # ---- columns
     "a role of a file that is not there": Refusal(
@@ -409,6 +454,7 @@ REFUSALS: dict[str, Refusal] = {
 def no_project(monkeypatch) -> None:
     """Making the project takes ten seconds, and is tested elsewhere."""
     monkeypatch.setattr(init, "make", lambda folder, content: [])
+    monkeypatch.setattr(init, "_print_price", lambda *_: None)
 
 
 @pytest.mark.usefixtures("no_project")

@@ -1,7 +1,6 @@
 """Make a project of spreadsheets: its files, its settings, and the lines that a user confirms."""
 
 import json
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,8 @@ from metassay.datasets.own_data import (
 )
 from metassay.format.numbers import counted
 from metassay.project import kit
-from metassay.project.make import Content, registry
+from metassay.project.make import Content, registry, set_key, substitute
+from metassay.project.own_model import OwnModel
 from metassay.project.spreadsheets.convert import Table
 from metassay.project.spreadsheets.read import Inputs, OwnData, has_reference
 from metassay.tables.names import REFERENCE, is_reference
@@ -103,7 +103,7 @@ def project_of(name: str, data: OwnData, files: Iterable[str]) -> Content:
 def _params(metrics: list[str]) -> str:
     text = kit.file(str(PARAMS)).decode("utf-8")
     lines = "".join(f"    {json.dumps(metric)},\n" for metric in metrics)
-    return _substitute(r"(?m)^  compared: \[\n", f"  compared: [\n{lines}", text)
+    return substitute(r"(?m)^  compared: \[\n", f"  compared: [\n{lines}", text)
 
 
 def _benchmark(name: str, folder: str, data: OwnData, settings: Settings) -> str:
@@ -115,30 +115,20 @@ def _benchmark(name: str, folder: str, data: OwnData, settings: Settings) -> str
         "systems": [],
     }
     for key, value in {**values, **settings._asdict()}.items():
-        text = _set(text, key, f"{key}: {json.dumps(value)}\n")
+        text = set_key(text, key, f"{key}: {json.dumps(value)}\n")
     scales = "".join(
         f"  {_json(name)}: {{low: {scale.low:g}, high: {scale.high:g}, better: {scale.better},"
         f" scale: {scale.scale}}}\n"
         for name, scale in data.criteria.items()
     )
-    text = _set(
+    text = set_key(
         text, "criteria", f"criteria:\n{scales}" if scales else "criteria: {}\n"
     )
     design = data.design.model_dump(exclude_defaults=True)
     if design:
-        text = _set(text, "design", f"design: {_json(design)}\n")
+        text = set_key(text, "design", f"design: {_json(design)}\n")
     _, _, body = text.partition("\n")
     return f"# Own data: docs/own-data.md says what each line does.\n{body}"
-
-
-def _set(text: str, key: str, line: str) -> str:
-    return _substitute(rf"(?m)^{key}:.*\n(?:[ \t]+.*\n)*", line, text)
-
-
-def _substitute(pattern: str, replacement: str, text: str) -> str:
-    changed, n = re.subn(pattern, lambda _: replacement, text)
-    assert n == 1, pattern
-    return changed
 
 
 def _files(rows: Rows) -> dict[str, bytes]:
@@ -204,8 +194,13 @@ def _number(value: float | None) -> str:
 # ---- what was guessed and counted, in lines to confirm: names and numbers, no texts -------------
 
 
-def lines(data: OwnData, settings: Settings) -> Iterator[str]:
-    """Yield what was guessed, file by file, and the settings that follow from it."""
+def lines(
+    data: OwnData, settings: Settings, own_model: OwnModel | None = None
+) -> Iterator[str]:
+    """Yield what was guessed, file by file, and the settings that follow from it.
+
+    `own_model`: the language model that takes the place of the defaults, if any.
+    """
     yield from _text_lines(data)
     if "ratings" in data.tables:
         yield from _head("ratings", data.tables["ratings"])
@@ -234,12 +229,25 @@ def lines(data: OwnData, settings: Settings) -> Iterator[str]:
             yield f"  {counted(empty, 'score')} empty: the metric is undefined there"
     yield from (f"  {line}" for line in data.directions)
     yield "Settings that suit these:"
-    divided = settings.segmentation == "soap"
-    yield f"  texts {'by the sections of a note' if divided else 'as a whole'}"
+    yield from _setting_lines(data, settings, own_model)
+    for line in data.rows.warnings.lines():
+        yield f"warning: {line}"
+
+
+def _setting_lines(
+    data: OwnData, settings: Settings, own_model: OwnModel | None
+) -> Iterator[str]:
+    divided = "as a whole"
+    if own_model is not None:
+        divided = f"by the facets that {own_model.name} finds"
+    elif settings.segmentation == "soap":
+        divided = "by the sections of a note"
+    yield f"  texts {divided}"
     yield f"  metrics: {listed(settings.metrics)}"
-    questions = (
-        f"{settings.questions[0]}, by judge lexical" if settings.questions else "none"
-    )
+    questions = "none"
+    if settings.questions:
+        judge = "lexical" if own_model is None else own_model.name
+        questions = f"{settings.questions[0]}, by judge {judge}"
     missing = (
         [] if any(source.passages for source in data.rows.sources) else [Role.SOURCE]
     )
@@ -247,9 +255,10 @@ def lines(data: OwnData, settings: Settings) -> Iterator[str]:
     why = f" (no {' and no '.join(missing)})" if missing else ""
     yield f"  questions to judges: {questions}{why}"
     yield from _design(data)
-    yield "  private: git ignores the data, and no text leaves this machine"
-    for line in data.rows.warnings.lines():
-        yield f"warning: {line}"
+    goes = "no text leaves this machine"
+    if own_model is not None:
+        goes = f"texts go to {own_model.base_url} alone"
+    yield f"  private: git ignores the data, and {goes}"
 
 
 def command(folder: Path, inputs: Inputs, data: OwnData, more: Iterable[str]) -> str:
