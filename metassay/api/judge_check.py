@@ -15,6 +15,7 @@ from metassay.api.card_transfer import (
     transfer_rows,
     transfer_sentences,
 )
+from metassay.api.judge_choice import choice_rows, choice_sentences, choose_best
 from metassay.api.judge_tables import (
     TOO_FEW,
     WHOLE,
@@ -148,6 +149,7 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     require: Mapping[str, float] | None = None,
     card: str | Path = "",
     margin: float = MARGIN,
+    choose: str = "",
     epsilon: float = EPSILON,
     width: float = WIDTH,
     confidence: float = 0.95,
@@ -191,6 +193,10 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     margin : float
         By how much sensitivity and specificity may be lower here than on that card.
         Choose it before you look.
+    choose : str, optional
+        `agreement` or `balanced_accuracy`: choose the best of several judges by it, on a
+        random half of the documents; the table `choice` has what the other half tells of
+        it, and whether it is better than the first judge, which is in use.
     epsilon : float
         The share of items by which a judge may be worse than a rater and still replace
         one: .2 for experts, .15 for skilled raters, .1 for crowds.
@@ -231,6 +237,7 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
         require=dict(require or {}),
         card=str(card),
         margin=margin,
+        choose=choose,
         epsilon=epsilon,
         confidence=confidence,
         width=width,
@@ -256,6 +263,10 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
         tables["transfer"] = looks
         unmet += lines_of_worse(looks, card.name, choices.margin)
         answer = [*transfer_sentences(looks, card.name, choices.margin), *answer]
+    if verdicts.choices.choose:
+        choice = choose_best(verdicts)
+        tables["choice"] = pd.DataFrame(choice_rows(choice, verdicts))
+        answer = [*choice_sentences(choice, tables["choice"]), *answer]
     warnings = warnings_table(find_warnings(verdicts))
     return JudgeCheck(
         tables=tables if warnings.empty else {**tables, "warnings": warnings},

@@ -67,6 +67,7 @@ class Choices(NamedTuple):
     require: Mapping[str, float] = {}  # the least lower end of numbers of the card
     card: str = ""  # the folder of a saved card that may hold for these rows
     margin: float = MARGIN  # by how much its rates may be lower here
+    choose: str = ""  # the number by which the best of several judges is chosen
     epsilon: float = EPSILON
     confidence: float = 0.95
     width: float = WIDTH

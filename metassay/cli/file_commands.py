@@ -260,6 +260,15 @@ not hold here. 3: too few labels to tell whether it holds.""",
                     "before you look (default %(default)s)"
                 ),
             ),
+            "--choose": Argument(
+                metavar="NUMBER_OF_CARD",
+                default="",
+                help=(
+                    "agreement or balanced_accuracy: choose the best of several judges "
+                    "on half of the documents, and compare it on the others with the "
+                    "first, which is in use"
+                ),
+            ),
             "--epsilon": Argument(
                 metavar="NUMBER",
                 read=float,

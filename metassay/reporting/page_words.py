@@ -446,6 +446,16 @@ _JUDGE_CHECK = PageWords(
                 rows, where the others are unanimous, and where they are split.
                 """,
         ),
+        "choice": TableWords(
+            title="Which judge is best?",
+            lead=("judge",),
+            ordered=False,
+            says="""
+                A random half of the documents chooses the judge with the highest number;
+                that number is too good. The other half tells how good it is, and whether
+                it is better than the judge that is in use, the first one.
+                """,
+        ),
         "transfer": TableWords(
             title="Does the card of other texts hold here?",
             pick=("slice",),

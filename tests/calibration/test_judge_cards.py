@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.calibration import card_transfer
+from tests.calibration import card_transfer, judge_choice
 from tests.calibration.judge_cards import label_ratios, rates
 
 pytestmark = pytest.mark.calibration
@@ -25,3 +25,17 @@ def test_a_card_that_travels_is_told_so_wrongly_in_at_most_a_twentieth():
         if world.loss == 0.1:
             assert holds <= 0.07, world  # three standard errors
             assert worse <= 0.05, world
+
+
+def test_the_best_of_many_judges_is_not_better_by_luck():
+    for judges, labels in ((5, 60), (20, 60), (40, 400)):
+        row = judge_choice.rates(judges, labels, 0.0)
+        assert row.better <= 0.05, (judges, labels)
+        assert row.covers >= 0.93, (judges, labels)
+        assert row.naive_covers < 0.9, (judges, labels)
+
+
+def test_a_better_judge_of_forty_is_shown_with_enough_labels():
+    row = judge_choice.rates(40, 1200, 0.08)
+    assert row.planted > 0.95
+    assert row.better > 0.95

@@ -1,0 +1,115 @@
+"""Which of several judges is best? For `judge_check`: half of the documents choose."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from metassay.api.verdict_table import Verdicts
+from metassay.core.errors import BadInput
+from metassay.format.numbers import equals, short, short_interval
+from metassay.meta_evaluation.card_numbers import Row
+from metassay.statistics.judge_choice import (
+    BETTER,
+    CHOOSABLE,
+    SAME,
+    JudgeChoice,
+    choose_judge,
+)
+from metassay.statistics.random_numbers import generator
+from metassay.statistics.shares import judgments
+
+FEWEST = 12  # documents: six in each half, or no difference can be shown
+
+
+def choose_best(verdicts: Verdicts) -> JudgeChoice:
+    """Choose by the rows that all judges and people judged; raises BadInput if it cannot be."""
+    choices, names = verdicts.choices, [*verdicts.judges]
+    if choices.choose not in CHOOSABLE:
+        raise BadInput(
+            f"{choices.mark}choose {choices.choose}: write one of {', '.join(CHOOSABLE)}"
+        )
+    if len(names) < 2:
+        raise BadInput(
+            f"{verdicts.name}: there is one judge, {names[0]}; {choices.mark}choose takes"
+            f" several: {choices.option('judge', 'COLUMN COLUMN')}"
+        )
+    judged = np.stack([judgments(values) for values in verdicts.judges.values()])
+    complete = np.isfinite(judged).all(axis=0) & np.isfinite(verdicts.passed)
+    documents, cluster = np.unique(verdicts.cluster[complete], return_inverse=True)
+    if documents.size < FEWEST:
+        raise BadInput(
+            f"{verdicts.name}: {documents.size} documents have a label and a verdict of every"
+            f" judge; {choices.mark}choose takes {FEWEST} or more, as half of them choose and"
+            " the other half tells"
+        )
+    passed = verdicts.passed[complete]
+    return choose_judge(
+        (judged[:, complete] == passed).astype(np.float64),
+        passed,
+        cluster,
+        by=choices.choose,
+        confidence=choices.confidence,
+        rng=generator(choices.seed, "choice"),
+    )
+
+
+def choice_rows(choice: JudgeChoice, verdicts: Verdicts) -> list[Row]:
+    """Return table `choice`: every judge on the half that chooses, and on that which tells."""
+    rows: list[Row] = []
+    for place, name in enumerate(verdicts.judges):
+        is_chosen = place == choice.chosen
+        row: Row = {
+            "judge": name,
+            "statistic": verdicts.choices.choose,
+            "chosen": is_chosen,
+            "in_use": place == choice.present,
+            "choosing": float(choice.choosing.values[place]),
+            "value": float(choice.telling.values[place]),
+            "low": choice.value.low if is_chosen else np.nan,
+            "high": choice.value.high if is_chosen else np.nan,
+            "gain": choice.gain if is_chosen else np.nan,
+            "gain_low": choice.low if is_chosen else np.nan,
+            "gain_high": choice.high if is_chosen else np.nan,
+            "p": choice.p if is_chosen else np.nan,
+            "outcome": choice.outcome if is_chosen else "",
+            "n_choosing": int(np.count_nonzero(choice.choosing.rows)),
+            "n": int(np.count_nonzero(choice.telling.rows)),
+        }
+        rows.append(row)
+    return rows
+
+
+def choice_sentences(choice: JudgeChoice, table: pd.DataFrame) -> Iterator[str]:
+    """Say which judge is best on the half that chooses, and what the other half tells."""
+    best, present = table.iloc[choice.chosen], table.iloc[choice.present]
+    statistic = best["statistic"].replace("_", " ")
+    lead = f"The best of {len(table)} judges by {statistic}"
+    if choice.outcome == SAME:
+        yield (
+            f"{lead} is {best['judge']}, which is in use; keep it: {short(best['choosing'])} on"
+            f" the {best['n_choosing']:,} rows that chose, {short(best['value'])}"
+            f" {short_interval(best['low'], best['high'])} on the {best['n']:,} others."
+        )
+        return
+    yield (
+        f"{lead} is {best['judge']}: {short(best['choosing'])} on the"
+        f" {best['n_choosing']:,} rows that chose it, where the luckiest looks best, and"
+        f" {short(best['value'])} {short_interval(best['low'], best['high'])} on the"
+        f" {best['n']:,} others, which counts."
+    )
+    gain = (
+        f"{short(best['gain'])} {short_interval(best['gain_low'], best['gain_high'])}"
+        f" better there than {present['judge']}, {equals(best['p'])}"
+    )
+    if choice.outcome == BETTER:
+        yield f"It is {gain}: take {best['judge']}."
+        return
+    keep = f"It is {gain}: no gain is shown. Keep {present['judge']}"
+    if np.isnan(choice.labels):
+        yield f"{keep}."
+    else:
+        yield (
+            f"{keep}; about {choice.labels:,.0f} labelled rows in all would show a gain of"
+            f" {short(choice.sought)}."
+        )
