@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 from flows.reasons import can_ask_again, lacks_answers, response_files
 from metassay.core.errors import raise_problems
 from metassay.core.merges import dvc_problems
-from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import TUNED, load
-from metassay.core.stages import MODELS
+from metassay.core.options import BENCHMARKS, MODELS, PARAMS
+from metassay.core.params import TUNED, Tuning, load
 from metassay.datasets.registry import is_closed, load_registry
 
 HALF_WRITTEN = ".dvc.lock.part"  # beside each dvc.lock while it is replaced
@@ -93,25 +92,32 @@ class Plan:
         return [address for address in self.stages if address in reached]
 
 
+def _makers(tunings: Mapping[str, Tuning], folders: Iterable[str]) -> list[str]:
+    """Return the trainings that make models in these folders."""
+    return [
+        name
+        for name, tuning in tunings.items()
+        if any(
+            Path(MODELS, model).is_relative_to(folder)
+            for model in tuning.models
+            for folder in folders
+        )
+    ]
+
+
 def _training_sources(root: Path, names: Sequence[str]) -> list[str]:
     """Return the trainings whose models these read, the benchmarks these learn from, and so on."""
     params, sources = load(root), list(names)
     for name in sources:  # which grows
         more: list[str] = []
         if name in params.tunings:
-            more = [params.tunings[name].benchmark]
+            tuning = params.tunings[name]
+            makers = _makers(params.tunings, tuning.trained_base)
+            more = [tuning.benchmark, *makers]
         elif name in params.benchmarks:
             lists = (getattr(params.benchmarks[name], key) for key in TUNED)
             folders = {folder for by_name in lists for folder in by_name.values()}
-            more = [
-                tuned
-                for tuned, tuning in params.tunings.items()
-                if any(
-                    Path(MODELS, m).is_relative_to(f)
-                    for m in tuning.models
-                    for f in folders
-                )
-            ]
+            more = _makers(params.tunings, folders)
         sources += [source for source in more if source not in sources]
     return sources[len(names) :]
 

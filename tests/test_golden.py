@@ -26,6 +26,7 @@ from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.needs import Model, Resources
 from metassay.metrics.faithfulness.record import Case
 from metassay.text.spans import Span
+from metassay.units.alignment import ranked_sections
 from metassay.units.record import Part, Statements, Text
 from tests.conftest import ROOT
 from tests.dag_setup import FIRST, SECOND
@@ -283,12 +284,26 @@ def segmentation_output(kind: str, folder: Path) -> Any:
     ]
 
 
+def write_sections_ranker(folder: Path) -> Path:
+    """A ranker of sections that knows two words."""
+    words = {"knee": 1.5, "lisinopril": 0.5}
+    file = folder / "ranker.json"
+    ranked_sections.write_ranker(
+        file, ranked_sections.Ranker(words=words, length=-0.1, bias=0.2)
+    )
+    return file
+
+
 def alignment_output(kind: str, folder: Path) -> Any:
     blocks: dict[str, dict[str, Any]] = {
         "bs_gain": {**MINILM, "k": 2},
         "bs_topk": {**MINILM, "k": 2},
         "entity_chain": {"linker": LINKER},
         "full": {"tokens": 20},
+        "ranked_sections": {
+            "ranker": str(write_sections_ranker(folder)),
+            "sections": 1,
+        },
         "rouge_gain": {"rule": "printed"},
         "top_section": {},
     }

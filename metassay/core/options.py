@@ -14,6 +14,7 @@ Block = dict[str, Any]
 
 PARAMS = Path("params.yaml")
 BENCHMARKS = Path("benchmarks")
+MODELS = "data/models"  # trained by tuning
 FROM_DATASET = "given"  # the file of a fanned-out table that comes from the dataset
 CHEAP = "metrics"  # the file of measurements that all cheap metrics share
 JUDGED = "judged"  # the file of statement scores by judges, and of their confounds

@@ -20,6 +20,7 @@ from metassay.core.options import (
     CHEAP,
     FROM_DATASET,
     JUDGED,
+    MODELS,
     PARAMS,
     Block,
     Criterion,
@@ -174,6 +175,12 @@ class Tuning(Options):
     def models(self) -> list[str]:
         """Names of the trained models' folders in data/models."""
         return [self.name]
+
+    @property
+    def trained_base(self) -> list[str]:
+        """The folder in data/models that the training starts from, if another made it."""
+        model = str(self.base.get("model", ""))
+        return [model] if model.startswith(f"{MODELS}/") else []
 
 
 class QualityTuning(Tuning):
@@ -341,7 +348,10 @@ def load(root: Path = Path()) -> Params:
         name: folder for name, folder in folders.items() if isinstance(folder, Tuning)
     }
     for name, tuning in tunings.items():
-        lines = [*_learns_from(tuning, folders.get(tuning.benchmark))]
+        lines = [
+            *_learns_from(tuning, folders.get(tuning.benchmark)),
+            *_starts_from(tuning, tunings),
+        ]
         problems += [f"{BENCHMARKS / name / PARAMS} > {line}" for line in lines]
     problems += [
         f"{PARAMS} > {line}" for line in (_bad_names(shared) if shared else ())
@@ -425,6 +435,31 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
     for name in benchmark.questions:
         if name.startswith("rubric-"):
             yield f"questions: {name!r} begins with 'rubric-', as files of rubrics do; rename it"
+
+
+def _starts_from(tuning: Tuning, tunings: Mapping[str, Tuning]) -> Iterator[str]:
+    """Yield the problem of a base in data/models: it must be made of the same benchmark's texts.
+
+    So a model is as private as the texts of one benchmark.
+    """
+    sources = {
+        name: other.benchmark for other in tunings.values() for name in other.models
+    }
+    for model in tuning.trained_base:
+        source = sources.get(model.removeprefix(f"{MODELS}/"))
+        if source == tuning.benchmark:
+            continue
+        if source is None:
+            yield (
+                f"base > model: no folder of {BENCHMARKS}/ makes {model!r}; choose from"
+                f" {sorted(sources)}"
+            )
+        else:
+            yield (
+                f"base > model: {model!r} was trained on {source!r}, and this model is trained on"
+                f" {tuning.benchmark!r}; name one benchmark for both, or copy the base to a folder"
+                " of yours, which you then keep as private as its texts"
+            )
 
 
 def _learns_from(tuning: Tuning, source: Folder | None) -> Iterator[str]:

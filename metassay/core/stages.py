@@ -21,6 +21,7 @@ from metassay.core.params import (
     JudgeTest,
     QualityTuning,
     SegmentTest,
+    Tuning,
 )
 from metassay.core.stage_table import (
     BARTSCORE_TUNING,
@@ -37,7 +38,6 @@ from metassay.core.stage_table import (
     Stages,
 )
 
-MODELS = "data/models"  # trained by tuning
 TABLES = "data/tables"
 # Both write the same bytes; the C dumper is four times as fast, but not always there.
 _DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -178,6 +178,7 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
     deps = [
         *([_VALUE] if stage.over_mapping else []),
         *stage.files,
+        *_trained_base(stage, folder),
         *map(_path, stage.reads),
     ]
     outs = [*stage.outs, *map(_path, stage.writes)]
@@ -204,6 +205,13 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
         },
     }
     return {key: value for key, value in block.items() if value}
+
+
+def _trained_base(stage: Stage, folder: Folder | None) -> list[str]:
+    """Return the model that a training starts from, if another training made it."""
+    if isinstance(folder, Tuning) and "base" in stage.params:
+        return folder.trained_base
+    return []
 
 
 def _is_dataset(key: str) -> bool:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.kinds import Chosen, choose, is_path
-from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
+from metassay.core.options import BENCHMARKS, MODELS, PARAMS, Block, Options, parse
 from metassay.core.params import (
     SEGMENTATION,
     TUNED,
@@ -20,7 +20,7 @@ from metassay.core.params import (
     SegmentTest,
     load,
 )
-from metassay.core.stages import MODELS, used_blocks
+from metassay.core.stages import used_blocks
 from metassay.core.versions import DATASETS, index_of
 from metassay.core.versions import KINDS as BLOCKS
 from metassay.datasets.ingest import ingest

@@ -191,7 +191,14 @@ def test_no_stay_and_no_sentence_is_one_that_metrics_are_tested_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["hospital_bartscore", "hospital_ctc", "hospital_distilled"]
+    "name",
+    [
+        "hospital_bartscore",
+        "hospital_bartscore_double",
+        "hospital_ctc",
+        "hospital_ctc_double",
+        "hospital_distilled",
+    ],
 )
 def test_trainings_read_these_stays_alone(name: str) -> None:
     params, dvc = (

@@ -483,6 +483,14 @@ def test_what_is_wrong_with_a_tuning_is_told(project: Path, problems: Problems) 
             ("'one' has no criterion 'errors' of which the higher is better",),
         ),
         ({"distill": {"corruption": {}}}, ("corruption: unknown key",)),
+        (
+            {"distill": {"base": {**distill["base"], "model": "data/models/none"}}},
+            ("base > model: no folder of benchmarks/ makes 'data/models/none'",),
+        ),
+        (
+            {"distill": {"base": {**distill["base"], "model": quality}}},
+            (f"base > model: {quality!r} was trained on 'two', and this model is",),
+        ),
         ({"quality": {"criterion": "style"}}, (no_criterion.format("style"),)),
         ({"quality": {"criterion": "errors"}}, (no_criterion.format("errors"),)),
         ({"quality": {"alignments": ["full"]}}, ("alignments: unknown key",)),
@@ -556,3 +564,19 @@ def test_a_run_makes_the_models_that_its_metrics_read() -> None:
         "hospital_ctc"
     ]
     assert dag._training_sources(ROOT, ["sample"]) == []
+    assert {*dag._training_sources(ROOT, ["hospital_bartscore_double"])} == {
+        "hospital_bartscore",
+        training,
+        "hospital_ctc",
+    }
+
+
+def test_a_training_reads_the_model_that_it_starts_from() -> None:
+    """DVC trains that first; a base of the hub or of the project's own is not watched."""
+    for name, bases in (
+        ("hospital_bartscore_double", ["data/models/hospital_bartscore-rouge_topk"]),
+        ("hospital_bartscore", []),
+    ):
+        content = yaml.safe_load((ROOT / f"benchmarks/{name}/dvc.yaml").read_text())
+        read = content["stages"]["tune"]["do"]["deps"]
+        assert [path for path in read if path.startswith("data/models/")] == bases

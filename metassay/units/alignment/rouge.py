@@ -197,6 +197,18 @@ def full(document: Statements, options: FullOptions) -> Passages:
     return chosen
 
 
+def group_sections(groups: Sequence[str]) -> list[list[int]]:
+    """Return the places of each section's passages; passages without a section form one.
+
+    >>> group_sections(["exam", "plan", "exam"])
+    [[0, 2], [1]]
+    """
+    sections: dict[str, list[int]] = {}
+    for place, name in enumerate(groups):
+        sections.setdefault(name, []).append(place)
+    return list(sections.values())
+
+
 def top_section(document: Statements) -> Passages:
     """Return the passages of the best section for each statement, in source order.
 
@@ -206,10 +218,7 @@ def top_section(document: Statements) -> Passages:
     aligned. Passages without a section form one.
     """
     passages, groups, statements = document
-    sections: dict[str, list[int]] = {}
-    for place, name in enumerate(groups):
-        sections.setdefault(name, []).append(place)
-    members = list(sections.values())
+    members = group_sections(groups)
     texts = []
     for places in members:
         texts.append(" ".join(passages[place] for place in places))

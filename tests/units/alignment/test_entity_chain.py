@@ -43,6 +43,29 @@ def terms(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_synonym_of_a_concept_is_shared_and_one_of_a_synonym_is_not(
+    terms: Path,
+) -> None:
+    """FEVER and COUGH are one meaning here, COUGH and XRAY another; FEVER and XRAY none."""
+    pairs = terms.with_name("synonyms.csv")
+    pairs.write_text("concept,synonym\nFEVER,COUGH\nXRAY,COUGH\n", encoding="utf-8")
+    more = options(terms).model_copy(update={"synonyms": str(pairs)})
+    document = Statements(NOTE, [], ["Pyrexia.", "Pyrexia and a cough."])
+    first, second = entity_chain.align([document], more).documents[0]
+    assert first == [(0, 1), (1, 1)]
+    # The chest X-rays of passage 3 mean a cough.
+    assert second == [(0, 2), (1, 2), (3, 1)]
+    record = choose(
+        ALIGNMENTS, {"kind": "entity_chain", **more.model_dump()}, where="t"
+    )
+    read = record.record.files(more)
+    assert {file.path for file in read} == {terms, pairs}
+    plain = record.record.recipe(options(terms), None)
+    assert record.record.recipe(more, None).startswith(
+        f"{plain},synonyms=synonyms.csv:"
+    )
+
+
 def options(terms: Path) -> EntityChainOptions:
     block = {"linker": {"kind": "terms", "terms": str(terms)}}
     return parse(EntityChainOptions, block, where="test")
