@@ -70,7 +70,9 @@ def test_every_page_stands_in_the_navigation() -> None:
     named = [
         page for part in SETTINGS["nav"] for pages in part.values() for page in pages
     ]
-    assert sorted(named) == sorted(PAGES), "zensical.toml > nav"
+    # A table's page is found by the search and by links of tables.md.
+    others = [name for name in PAGES if not name.startswith("tables/")]
+    assert sorted(named) == sorted(others), "zensical.toml > nav"
 
 
 def test_pages_load_nothing_from_elsewhere_and_all_that_they_load_is_there(

@@ -1,6 +1,6 @@
-"""Every table by name, and docs/tables.md, the page about them.
+"""Every table by name, and docs/tables.md and docs/tables/, the pages about them.
 
-`python -m metassay.reporting.contract_page docs/tables.md` writes it.
+`python -m metassay.reporting.contract_page docs` writes them.
 """
 
 import sys
@@ -80,38 +80,69 @@ TABLES: dict[str, Table] = {
 }
 
 
-def describe(tables: Mapping[str, Table]) -> str:
-    """The tables as a Markdown page."""
-    lines = ["# Tables", "", "Generated from `metassay/tables/`; do not edit.", ""]
-    lines += [
-        "Every table is Parquet at `data/tables/<benchmark>/<table>.parquet`, or a folder of that"
-        " name where the DAG fans out: one file per system, judge, block of questions or costly"
-        " metric. Rows are sorted by key; keys are unique and never null; reals have 12"
-        " significant digits.",
-        "",
+INTRODUCTION = """# Tables
+
+Each table has a page with its key and its columns; the search finds tables and columns.
+Generated from `metassay/tables/`; do not edit.
+
+A table is a Parquet file, `data/tables/<benchmark>/<table>.parquet`. If several stages
+write a table, it is a folder of that name, with a file per system, judge, block of
+questions or costly metric. Rows are sorted by key. Keys are unique and never null. Real
+numbers have 12 significant digits.
+
+| table | what it holds |
+|---|---|
+"""
+
+
+def pages(tables: Mapping[str, Table]) -> dict[str, str]:
+    """Return the pages about tables: their paths in docs/, and their Markdown."""
+    rows = [
+        f"| [{table.name}](tables/{table.name}.md) | {_first_sentence(table.says)} |\n"
+        for table in tables.values()
     ]
-    for table in tables.values():
-        lines += [
-            f"## {table.name}",
-            "",
-            f"{table.says[0].upper()}{table.says[1:]}.",
-            "",
-        ]
-        lines += [f"Key: {', '.join(f'`{name}`' for name in table.key)}", ""]
-        lines += ["| column | type | null | meaning |", "|---|---|---|---|"]
-        for name, column in table.columns.items():
-            kind = (
-                f"one of {', '.join(column.choices)}"
-                if column.choices
-                else str(column.type)
-            )
-            kind = kind.replace("list<item: ", "list<")
-            kind = "string" if pa.types.is_dictionary(column.type) else kind
-            null = "yes" if column.null else ""
-            lines.append(f"| {name} | {kind} | {null} | {column.meaning} |")
-        lines.append("")
-    return "\n".join(lines).rstrip() + "\n"
+    index = {"tables.md": INTRODUCTION + "".join(rows)}
+    return index | {
+        f"tables/{table.name}.md": describe(table) for table in tables.values()
+    }
+
+
+def describe(table: Table) -> str:
+    """Return the page about one table."""
+    key = ", ".join(f"`{name}`" for name in table.key)
+    lines = [f"# {table.name}", "", _sentence(table.says), "", f"Key: {key}", ""]
+    lines += ["| column | type | null | meaning |", "|---|---|---|---|"]
+    for name, column in table.columns.items():
+        if column.choices:
+            kind = f"one of {', '.join(column.choices)}"
+        elif pa.types.is_dictionary(column.type):
+            kind = "string"
+        else:
+            kind = str(column.type).replace("list<item: ", "list<")
+        null = "yes" if column.null else ""
+        lines.append(f"| {name} | {kind} | {null} | {column.meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _sentence(says: str) -> str:
+    return f"{says[0].upper()}{says[1:]}."
+
+
+def _first_sentence(says: str) -> str:
+    return _sentence(says.partition(". ")[0].removesuffix("."))
+
+
+def write(docs: Path) -> None:
+    """Write the pages into a folder, and remove those of tables that are gone."""
+    written = pages(TABLES)
+    folder = docs / "tables"
+    folder.mkdir(exist_ok=True)
+    for page in folder.glob("*.md"):
+        if f"tables/{page.name}" not in written:
+            page.unlink()
+    for name, text in written.items():
+        (docs / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(describe(TABLES), encoding="utf-8")
+    write(Path(sys.argv[1]))
