@@ -5,7 +5,7 @@
 `Metric`, `FaithfulnessMetric`, `JudgeKind`, `Segmentation`, `Decomposition`,
 `Alignment` and `System` are the records; a reader is a function from a folder to
 `Rows`, to `Items` (a test of judges) or to `Documents` (a test of segmentations). The
-docstring of each record explains its fields; docs/own-data.md has an example of each.
+docstring of each record explains its fields; docs/own-kinds.md has an example of each.
 """
 
 from metassay.core.options import Options

@@ -61,7 +61,7 @@ NO_PUBMED = Missing(
     kind="data",
     what="""
         needs the PubMed part of ScholarSum, whose licence its authors don't state. With a copy
-        of yours, copy papers/benchmarks/scholarsum_pubmed into benchmarks/; docs/benchmarks.md
+        of yours, copy papers/benchmarks/scholarsum_pubmed into benchmarks/; docs/datasets.md
         says more
     """,
 )

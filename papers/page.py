@@ -44,7 +44,7 @@ A figure is *open* if it cannot be drawn here: *for data* that were not publishe
 that you must fetch yourself, *for credentials* if only credentialed users may have the
 data, *for us* if this project lacks something. An open figure that is fed by a
 benchmark is drawn as soon as `benchmarks/` has that folder;
-[benchmarks](benchmarks.md#with-a-copy-of-yours) says how to get one.
+[datasets](datasets.md#with-a-copy-of-yours) says how to get one.
 
 To add a figure, write a record into the module of its paper in `papers/` (`record.py`
 there explains the fields). Put the printed numbers into `reports/published/`, and run

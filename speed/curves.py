@@ -3,7 +3,7 @@
 `python speed/curves.py [CURVE...]` runs each size in a process of its own, with one
 thread of linear algebra, and prints processor seconds and the memory at its peak, less
 what the input took, with the exponent from each size to the next: 1 is linear. Of
-docs/integrations.md.
+speed/README.md.
 """
 
 import os

@@ -1,6 +1,6 @@
 """What a text, a pair and a resample take, and what that makes of larger studies.
 
-`python speed/sizing.py` prints the two tables of docs/integrations.md > How large, in
+`python speed/sizing.py` prints the two tables of speed/README.md > How large, in
 Markdown. Each cost is a slope: processor seconds of one thread for the texts of many
 documents less those of a few, so that imports and loading of models are not in it.
 Texts are invented: nine statements of ten words each, references too, sources of

@@ -374,9 +374,7 @@ def _check_keys(
             what, fix = wrong[rows[key].iloc[row]]
             faults.add(sheet.at(row), f"{name!r} {what}", fix)
     if UNIT in rows:
-        fix = (
-            "leave the row out; claims and comparisons need a project: docs/own-data.md"
-        )
+        fix = "leave the row out; claims and comparisons need a project: docs/data-files.md"
         for row in np.flatnonzero((rows[UNIT] != "text").to_numpy()):
             faults.add(sheet.at(row), "'unit' is not 'text'", fix)
 

@@ -19,7 +19,7 @@ Generated from the docstrings of what `metassay` exports; do not edit.
 
 `import metassay` is quick: each name brings what it needs when it is first used. The core install
 is enough; only the metric "bleu" needs the extra `pipeline`, and "bertscore" the extra `models`.
-[`metassay.kinds`](own-data.md#kinds-of-your-own) has what a kind of your own is made of.
+[`metassay.kinds`](own-kinds.md) has what a kind of your own is made of.
 `metassay.statistics` is public as well: the functions over arrays that these are made of, each with
 shapes, missing values and source in its docstring. What is not named here may change with any
 version.

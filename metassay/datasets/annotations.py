@@ -3,7 +3,7 @@
 Facts, phrases and errors are those of Ben Abacha et al. 2023, An investigation of
 evaluation metrics for automated medical note generation; elements those of Adams et al.
 2023, A meta-evaluation of faithfulness metrics for long-form hospital-course
-summarization. docs/own-data.md shows the files of both.
+summarization. docs/datasets.md shows the files of both.
 """
 
 import os
@@ -41,7 +41,7 @@ VERSION = 2  # raised by whoever changes results of this module's kinds
 COUNTS = tuple(f"{status}_facts" for status in STATUSES)  # criteria
 MOST_FACTS = 1000  # of a text
 
-_SEE = "docs/own-data.md shows how it is written"
+_SEE = "docs/datasets.md shows how it is written"
 _COUNT = "write a whole number from 0, or nothing where nobody counted"
 _ONCE = "keep one of the two"
 _ERRORS = ("critical", "non_critical", "spelling")
@@ -294,7 +294,7 @@ LABELS = "labels.jsonl"
 CATEGORIES = ("incorrect", "missing", "not_in_notes")
 SHARES = ("error", *CATEGORIES, "critical")
 
-_DIVIDE = "divide the text as docs/own-data.md says, and count its sentences again"
+_DIVIDE = "divide the text as docs/datasets.md says, and count its sentences again"
 
 
 class _Summary(Options):

@@ -302,7 +302,7 @@ SIMSUM_CRITERIA = (
 _OF_NOTES = ("generated", FULL, "text")
 NOTES = "notes.csv"
 
-_SEE = "docs/own-data.md shows the form"
+_SEE = "docs/datasets.md shows the form"
 
 
 def read_simsum(folder: Path) -> Rows:

@@ -1,6 +1,6 @@
 """Read and validate folders in the format of own data, and in that of DocLens.
 
-docs/own-data.md shows an example of both.
+docs/data-files.md shows an example of both.
 """
 
 import functools
@@ -281,7 +281,7 @@ RATINGS_FILE = "ratings.csv"
 SCORES_FILE = "scores.csv"
 SEGMENTS_FILE = "segments.jsonl"
 
-_SEE = "docs/own-data.md shows how it is written"
+_SEE = "docs/data-files.md shows how it is written"
 _ABSTAINED = "write a number, or nothing where the rater abstained"
 _UNDEFINED = "write a number, or nothing where the metric is undefined"
 _FILES = {SOURCES_FILE, TEXTS_FILE, RATINGS_FILE, SCORES_FILE, SEGMENTS_FILE}

@@ -29,7 +29,7 @@ def ingest_study(
 ) -> pd.DataFrame:
     """Return the ratings of a study as RATINGS, checked against the tables SOURCES and TEXTS.
 
-    The file has the format of `ratings.csv` (docs/own-data.md), with `study` in the
+    The file has the format of `ratings.csv` (docs/data-files.md), with `study` in the
     column `study` of every row. Raises BadInput with all problems at once, each with
     file, line and remedy: those of datasets.checks, and rows of another study.
     """

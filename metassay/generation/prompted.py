@@ -147,7 +147,7 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
 
 
 def _read_own_data(raw: Path, dataset: str, split: str) -> list[Example]:
-    """Read data in the format of docs/own-data.md."""
+    """Read data in the format of docs/data-files.md."""
     rows, place = own_data.read(raw / dataset / split), f"{dataset}/{split}"
     raise_problems(f"example set {place}: {line}" for line in rows.problems.lines())
     references = [

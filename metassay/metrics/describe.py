@@ -72,37 +72,68 @@ def by_text(evidence: Sequence[str]) -> dict[str, list[int]]:
     return indices
 
 
-def page(descriptions: Mapping[str, Description]) -> str:
-    """Return the metrics as a Markdown page, in the order of `descriptions`."""
-    lines = [
-        "# Metrics",
-        "",
-        "Generated from `metassay/metrics/`; do not edit.",
-        "",
-        "Every value stands in the table `scores` with the recipe that it was computed by. A value"
-        " that is undefined is null, never 0 and never 1. A text that a system failed to write has"
-        " a null score, counted in `n_failed`; its bounds are the ends of the range where both"
-        " exist. `neither`: the metric says what a text is like, not how good it is.",
-        "",
-        "| metric | meaning | better | range | missing data | source |",
-        "|---|---|---|---|---|---|",
-    ]
+HEADING = "## All metrics"
+COUNTED = (
+    "null if there is nothing to count or no answer; answers that failed are counted in n_failed,"
+    " and low and high bound what they could change"
+)
+INTRODUCTION = f"""{HEADING}
+
+Generated from the descriptions in `metassay/`; do not edit. Every value stands in the
+table [`scores`](tables/scores.md) with the recipe that computed it. An undefined value
+is null, never 0 and never 1. If a system failed to write a text, the score is null and
+counted in `n_failed`; the ends of the range are its bounds where both exist. A metric
+whose better direction is `neither` describes a text and does not say how good it is.
+In the column on missing data, *counted* means: {COUNTED}.
+"""
+
+
+def add_list(page: str, descriptions: Mapping[str, Description]) -> str:
+    """Return docs/metrics.md with the list of all metrics, its last section, written anew."""
+    text = page.partition(f"\n{HEADING}\n")[0]
+    return f"{text.rstrip()}\n\n{list_metrics(descriptions)}"
+
+
+def list_metrics(descriptions: Mapping[str, Description]) -> str:
+    """Return a table for each family, in the order of `descriptions`, and released names."""
+    families: dict[str, list[Description]] = {}
     for description in descriptions.values():
-        low, high = description.range
-        if high is None:
-            span = "any" if low is None else f"from {low:g}"
-        else:
-            span = f"up to {high:g}" if low is None else f"{low:g} to {high:g}"
-        name, meaning, better = (
-            f"`{description.name}`",
-            description.meaning,
-            description.better,
-        )
-        cells = (name, meaning, better, span, description.missing, description.source)
-        lines.append(
-            "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-        )
-    return "\n".join(lines) + "\n"
+        families.setdefault(description.family, []).append(description)
+    released = families.pop(RELEASED, [])
+    lines = [INTRODUCTION]
+    for family, members in families.items():
+        lines += [f"### {family}", ""]
+        lines += ["| metric | meaning | better | range | missing data | source |"]
+        lines += ["|---|---|---|---|---|---|", *map(_row, members), ""]
+    if released:
+        names = ", ".join(f"`{description.name}`" for description in released)
+        lines += [
+            f"### {RELEASED}",
+            "",
+            "Some datasets contain scores. They are shown as released, and never compared"
+            " with Metassay's scores of a similar name. `metassay/metrics/released/` has their"
+            f" meaning, range and source: {names}.",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _row(description: Description) -> str:
+    cells = (
+        f"`{description.name}`",
+        description.meaning,
+        description.better,
+        _span(*description.range),
+        description.missing.replace(COUNTED, "*counted*"),
+        description.source,
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _span(low: float | None, high: float | None) -> str:
+    if high is None:
+        return "any" if low is None else f"from {low:g}"
+    return f"up to {high:g}" if low is None else f"{low:g} to {high:g}"
 
 
 # Evidence of metrics that compare with source and reference is both, in this order.

@@ -1,4 +1,7 @@
-"""Descriptions of all metrics, and their page: `python -m metassay.scoring.catalogue PATH`."""
+"""Descriptions of all metrics, and their list in docs/metrics.md.
+
+`python -m metassay.scoring.catalogue docs/metrics.md` writes the list anew.
+"""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +17,7 @@ from metassay.core.kinds import choose, is_path, record_of
 from metassay.core.options import FROM_DATASET, PARAMS
 from metassay.core.params import Params
 from metassay.metrics import METRICS, released
-from metassay.metrics.describe import COPYING, JUDGED, RELEASED, Description, page
+from metassay.metrics.describe import COPYING, JUDGED, RELEASED, Description, add_list
 from metassay.metrics.faithfulness import FAITHFULNESS
 from metassay.scoring.pairing import measures
 from metassay.tables.names import base_metric
@@ -130,4 +133,6 @@ def find_duplicates(
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(descriptions()), encoding="utf-8")
+    page = Path(sys.argv[1])
+    text = add_list(page.read_text(encoding="utf-8"), descriptions())
+    page.write_text(text, encoding="utf-8")

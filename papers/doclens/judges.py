@@ -32,7 +32,7 @@ NLI_SETS = Missing(
     kind="credentials",
     what="""
         needs MedNLI, which is only for credentialed users, and ANLI. With both, copy
-        papers/benchmarks/mednli, mednli_3way and anli into benchmarks/; docs/benchmarks.md
+        papers/benchmarks/mednli, mednli_3way and anli into benchmarks/; docs/datasets.md
         says what the data look like
     """,
 )

@@ -378,7 +378,7 @@ NOTES: Sequence[Record] = [
         caption=f"""
             F1 x 100, mean over 40 notes, with a bootstrap interval over notes. What is
             printed as Rouge-L is rougeLsum. MEDCON is by the rule of its released code, here
-            over the concepts of an invented term list (docs/scores.md), in print over those
+            over the concepts of an invented term list (docs/metrics.md), in print over those
             of the UMLS, so that the numbers differ; name a linker of yours in params.yaml >
             metrics > medcon_released.
             {WHOSE_PRINT}

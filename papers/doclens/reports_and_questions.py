@@ -142,7 +142,7 @@ MIMIC = Missing(
     kind="credentials",
     what="""
         needs reports of MIMIC-III, which is only for credentialed users. With credentials,
-        copy papers/benchmarks/mimic_reports into benchmarks/; docs/benchmarks.md says what
+        copy papers/benchmarks/mimic_reports into benchmarks/; docs/datasets.md says what
         the data look like
     """,
 )

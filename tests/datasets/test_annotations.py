@@ -26,13 +26,20 @@ from metassay.units.statements import statements
 from tests.datasets import reading
 from tests.datasets.reading import ROOT, put_lines
 
-PAGE = (ROOT / "docs/own-data.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/datasets.md").read_text(encoding="utf-8")
 SECRET = "what nobody may read"
 
 
-def blocks(heading: str = "", end: str = "\0") -> list[str]:
-    """The code of a section of docs/own-data.md."""
-    section = (PAGE.partition(heading)[2] if heading else PAGE).partition(end)[0]
+FILES = (ROOT / "docs/data-files.md").read_text(encoding="utf-8")
+
+
+def blocks(heading: str) -> list[str]:
+    """The code of a section of docs/datasets.md."""
+    section = PAGE.partition(f"\n## {heading}")[2].partition("\n## ")[0]
+    return code(section)
+
+
+def code(section: str) -> list[str]:
     return re.findall(r"^```\w+\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
@@ -50,8 +57,8 @@ def problems(reader: str, folder: Path, criteria: Mapping[str, Criterion]) -> li
 
 # ---- counts of facts, phrases and errors
 
-*ANNOTATED, DECLARED = blocks("## Counts of facts", "## Kinds of")
-DATA = [block for block in blocks() if block.startswith("{")][:2]
+*ANNOTATED, DECLARED = blocks("Counts of facts")
+DATA = [block for block in code(FILES) if block.startswith("{")][:2]
 CRITERIA = scales(DECLARED)
 RATES = (
     "factual_precision",
@@ -278,7 +285,7 @@ def test_files_of_facts_that_are_not_there(tmp_path: Path) -> None:
 
 # ---- labels of each sentence's elements
 
-BLOCKS = blocks("## Labels of what")
+BLOCKS = blocks("Labels of what")
 SCALES = scales(BLOCKS[3])
 SUMMARY = {
     "doc_id": "stay-1",
@@ -362,7 +369,7 @@ def test_sentences_are_those_of_metassay(
     put_lines(example / SUMMARIES, SUMMARY | {"sentences": parts})
     assert (
         f"{SUMMARIES}: line 1: the sentences are not those that Metassay finds (doc_id 'stay-1',"
-        f" author 'terse', sentence {first}); divide the text as docs/own-data.md says, and count"
+        f" author 'terse', sentence {first}); divide the text as docs/datasets.md says, and count"
         " its sentences again"
     ) in problems("element_labels", example, SCALES)
 

@@ -85,7 +85,7 @@ def test_what_is_not_read_or_absent_is_a_warning(tmp_path: Path) -> None:
             "record 2: the key (doc_id, author, part) is there twice (same as rec",
         ),
         (["text"], "record 1: is not an object with named values; write"),
-        ({"a": 1}, "is not a list of records; docs/own-data.md"),
+        ({"a": 1}, "is not a list of records; docs/data-files.md"),
         (
             [record("a", example_id=7)],
             "record 1: 'example_id' is wrong: input should be a valid",

@@ -403,7 +403,7 @@ def test_nul_bytes_as_they_are(folder: Path) -> None:
     )
 
 
-_EMPTY = "is empty; docs/own-data.md shows how it is written"
+_EMPTY = "is empty; docs/data-files.md shows how it is written"
 CONTENTS: list[tuple[Callable[[bytes], bytes], str]] = [
     (gzip.compress, "is compressed by gzip; unpack it"),
     (
@@ -557,13 +557,9 @@ def test_a_text_in_the_place_of_a_key_is_in_no_message(
         assert SECRET not in "".join(lines)
 
 
-# ---- docs/own-data.md: its examples are taken from the page, and ingested as they stand
+# ---- docs/data-files.md: its examples are taken from the page, and ingested as they stand
 
-PAGE = (
-    (ROOT / "docs/own-data.md")
-    .read_text(encoding="utf-8")
-    .partition("## Files, and")[2]
-)
+PAGE = (ROOT / "docs/data-files.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -636,9 +632,12 @@ def test_the_doclens_example_is_ingested(tmp_path: Path, reader: str) -> None:
 
 
 def test_sheets_of_raters_are_ingested(tmp_path: Path) -> None:
+    page = (ROOT / "docs/datasets.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Grades of several raters")[2].partition("\n## ")[0]
+    sheet, written = re.findall(r"^```\w+\n(.*?)^```$", section, re.M | re.S)
     for rater in ("ann", "ben"):
-        (tmp_path / f"{rater}.csv").write_text(block("csv", 2), encoding="utf-8")
-    scales = yaml.safe_load(block("yaml", 3))["criteria"]
+        (tmp_path / f"{rater}.csv").write_text(sheet, encoding="utf-8")
+    scales = yaml.safe_load(written)["criteria"]
     criteria = {name: Criterion.model_validate(scale) for name, scale in scales.items()}
     ratings = ingest("simsum", tmp_path, criteria).ratings
     assert (len(ratings), ratings["value"].isna().sum()) == (2 * 2 * 6, 2)

@@ -280,7 +280,7 @@ def test_a_copy_under_any_name_is_known(strict: str, known: str) -> None:
 
 @pytest.mark.usefixtures("_here")
 def test_what_is_no_copy() -> None:
-    """What holds nothing, is pinned as public, or was changed: docs/own-data.md says so."""
+    """What holds nothing, is pinned as public, or was changed: docs/data-files.md says so."""
     for name in ("mine/.gitignore", "ward/LICENSE", "data/raw/open/LICENSE"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_bytes(b"MIT")

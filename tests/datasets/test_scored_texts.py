@@ -203,7 +203,7 @@ def test_faults_of_xsum(
 
 
 # Maynez et al.: Spearman of R1, R2, RL, BERTScore and entailment. The last two are
-# ours, from the raters' spans and answers (docs/benchmarks.md says why they differ).
+# ours, from the raters' spans and answers (docs/datasets.md says why they differ).
 SPEARMAN = {
     "faithful_released": (1992, [0.197, 0.162, 0.162, 0.190, 0.431]),
     "factual_released": (1992, [0.125, 0.095, 0.113, 0.116, 0.264]),

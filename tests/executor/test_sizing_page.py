@@ -1,4 +1,4 @@
-"""The sizing tables of docs/integrations.md have the rows that speed/sizing.py prints."""
+"""The sizing tables of speed/README.md have the rows that speed/sizing.py prints."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from speed import sizing
 
-PAGE = Path(__file__).parent.parent.parent / "docs/integrations.md"
+PAGE = Path(__file__).parent.parent.parent / "speed/README.md"
 
 
 @pytest.mark.parametrize(

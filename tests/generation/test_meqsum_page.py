@@ -1,4 +1,4 @@
-"""docs/benchmarks.md > meqsum, followed by a scripted server: with examples, and without."""
+"""docs/datasets.md > meqsum, followed by a scripted server: with examples, and without."""
 
 import importlib
 import re
@@ -24,8 +24,8 @@ EXAMPLES = ("1-131188152.xml.txt", "14348.txt")  # of the page
 
 def blocks_of_page() -> tuple[dict, dict]:
     """What the page says to write into the two params.yaml."""
-    page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
-    section = page.split("\n### meqsum\n")[1].split("\n### ")[0]
+    page = (ROOT / "docs/datasets.md").read_text(encoding="utf-8")
+    section = page.split("\n## meqsum\n")[1].split("\n## ")[0]
     first, second = re.findall(r"^```yaml\n(.*?)^```", section, re.M | re.S)
     return yaml.safe_load(first), yaml.safe_load(second)
 

@@ -202,7 +202,7 @@ def test_a_copy_of_ones_own_is_read_and_its_figures_are_drawn(
 
 
 def test_every_copy_has_its_entry_and_reads_its_folder() -> None:
-    """What docs/benchmarks.md says to complete: a folder, which both files name."""
+    """What docs/datasets.md says to complete: a folder, which both files name."""
     registry = load_registry()
     folders = sorted(folder.name for folder in COPIES.iterdir())
     assert folders == [

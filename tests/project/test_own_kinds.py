@@ -1,4 +1,4 @@
-"""Kinds by dotted path: docs/own-data.md is true, and what is wrong with one is told in a line."""
+"""Kinds by dotted path: docs/own-kinds.md is true, and what is wrong with one is told in a line."""
 
 import re
 import shutil
@@ -21,7 +21,7 @@ from metassay.project.refresh import refresh
 from tests.conftest import ROOT
 from tests.stage_setup import run_stage
 
-PAGE = (ROOT / "docs/own-data.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/own-kinds.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(
     r'^```\w+ title="([^"]+)"\n(.*?)^```', PAGE, flags=re.MULTILINE | re.DOTALL
 )

@@ -16,7 +16,7 @@ from metassay.tables.parquet import read
 from tests.conftest import ROOT
 from tests.project.wheel import wheel
 
-PAGE = (ROOT / "docs/own-data.md").read_text("utf-8").partition("## Files, and")[0]
+PAGE = (ROOT / "docs/own-data.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

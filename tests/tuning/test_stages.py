@@ -524,25 +524,24 @@ def test_what_is_wrong_with_a_tuning_is_told(project: Path, problems: Problems) 
 
 
 def test_the_blocks_of_the_page_are_right() -> None:
-    page = (ROOT / "docs/scores.md").read_text(encoding="utf-8")
-    page = page.partition("\n## Tuning and distilling")[2]
+    page = (ROOT / "docs/tuning.md").read_text(encoding="utf-8")
     folders = [
         yaml.safe_load(block)
         for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
     ]
     assert [folder["tune"] for folder in folders] == list(DEFAULTS)
     for folder in folders:
-        tuning = parse_folder(folder, where="docs/scores.md")
+        tuning = parse_folder(folder, where="docs/tuning.md")
         assert isinstance(tuning, Tuning)
         for key in folder.keys() - {"name", "tune", "from", "alignments", "criterion"}:
-            parse_block(tuning.tune, key, folder[key], where="docs/scores.md")
+            parse_block(tuning.tune, key, folder[key], where="docs/tuning.md")
     rows = [
         row.strip("| ").split(" | ")
         for row in page.split("## Defaults")[1].split("\n")[4:12]
     ]
     for place, tune in enumerate(DEFAULTS, start=1):
         training = parse_block(
-            tune, "training", {"seed": 1}, where="docs/scores.md"
+            tune, "training", {"seed": 1}, where="docs/tuning.md"
         ).model_dump()
         for row in rows:
             name = re.match(r"`?(\w+)", row[0])

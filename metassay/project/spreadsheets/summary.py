@@ -128,7 +128,7 @@ def _benchmark(name: str, folder: str, data: OwnData, settings: Settings) -> str
     if design:
         text = set_key(text, "design", f"design: {_json(design)}\n")
     _, _, body = text.partition("\n")
-    return f"# Own data: docs/own-data.md says what each line does.\n{body}"
+    return f"# Own data: docs/data-files.md says what each line does.\n{body}"
 
 
 def _files(rows: Rows) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from metassay.metrics.describe import JUDGED, Description
+from metassay.metrics.describe import COUNTED, JUDGED, Description
 from metassay.scoring.pairing import evidence as on
 from metassay.scoring.pairing import instruments as ask
 from metassay.scoring.pairing.record import (
@@ -119,10 +119,7 @@ SECOND = Question(
 
 # ---- measures
 
-_MISSING = (
-    "null if there is nothing to count or no answer; answers that failed are counted in n_failed,"
-    " and low and high bound what they could change; "
-)
+_MISSING = f"{COUNTED}; "
 
 
 def _describe(

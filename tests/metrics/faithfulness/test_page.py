@@ -1,4 +1,4 @@
-"""docs/scores.md is true: its blocks are options, every kind has one, its lines run."""
+"""docs/metrics.md is true: its blocks are options, and every kind has one."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,8 @@ from metassay.metrics import METRICS
 from metassay.metrics.faithfulness import FAITHFULNESS
 from metassay.metrics.faithfulness.summac_conv import read_head
 
-PAGE = (Path(__file__).parents[3] / "docs/scores.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "metrics.md").read_text(encoding="utf-8")
 PAGE = PAGE.partition("\n## Metrics of faithfulness")[2].partition("\n## ")[0]
 CODE = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))
 
@@ -49,10 +50,12 @@ def test_its_table_has_every_kind_with_its_range() -> None:
         assert all(each.better == "higher" for each in record.descriptions)
 
 
-def test_its_lines_train_a_head(
+def test_the_lines_of_tuning_train_a_head(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("sklearn", reason="needs metassay[models]")
     monkeypatch.chdir(tmp_path)
-    exec(CODE["python"], {})
+    page = (DOCS / "tuning.md").read_text(encoding="utf-8")
+    (lines,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(lines, {})
     assert len(read_head(Path("head.json")).weights) == 23
