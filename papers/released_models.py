@@ -168,7 +168,7 @@ CHECKPOINTS = (
         name="CTC",
         section="statement_metrics",
         kind="ctc_consistency",
-        # Released on a drive, in a format of fairseq; docs/scores.md > what was never run.
+        # Released on a drive, in a format of fairseq; docs/tuning.md > what was never run.
         model="models/ctc",
         gigabytes=1.4,
         pairs=((KNEE, "The left knee hurts."), (KNEE, "The right hip is broken.")),
@@ -241,7 +241,7 @@ def why_left_out(released: Released, *, large: bool) -> str:
     if released.gigabytes >= LARGE and not large:
         return f"{released.gigabytes:g} GB; --large fetches it"
     if released.model.startswith(USER_FOLDERS) and not Path(released.model).is_dir():
-        return f"no folder {released.model}; docs/scores.md says how it was released"
+        return f"no folder {released.model}; docs/tuning.md says how it was released"
     return ""
 
 
