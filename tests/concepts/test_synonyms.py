@@ -158,7 +158,7 @@ def test_concepts_of_a_term_list(tmp_path: Path) -> None:
 def test_the_example_of_the_docs_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = (ROOT / "docs/scores.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/tuning.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     (example,) = (block for block in blocks if "find_synonyms" in block)
     monkeypatch.chdir(tmp_path)

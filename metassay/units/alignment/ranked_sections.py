@@ -131,7 +131,7 @@ def read_ranker(path: Path) -> Ranker:
     except (*_UNREADABLE, AttributeError) as error:
         raise BadInput(
             f"ranker {path}: is no ranker of sections ({type(error).__name__}); give a file of"
-            " write_ranker (docs/scores.md, alignments)"
+            " write_ranker (docs/tuning.md)"
         ) from None
 
 

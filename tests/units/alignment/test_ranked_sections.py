@@ -73,7 +73,7 @@ def test_planted_sections_come_first_in_documents_that_were_not_read() -> None:
 def test_the_example_of_the_docs_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = Path(__file__).parents[3] / "docs/scores.md"
+    page = Path(__file__).parents[3] / "docs/tuning.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     (example,) = (block for block in blocks if "fit_ranker" in block)
     monkeypatch.chdir(tmp_path)
