@@ -66,14 +66,14 @@ def _write(
     sources: pd.DataFrame, name: str, options: ChatOptions, resources: Resources
 ) -> Generated:
     ask, decoding = resources.require_model()
-    examples = prompted.read_examples(options.examples, resources.raw)
+    examples = prompted.examples_of(options, resources.raw)
     return Generated(write_chat(sources, name, options, ask, decoding, examples))
 
 
 def _requests(
     sources: pd.DataFrame, options: ChatOptions, decoding: Decoding, raw: Path
 ) -> Requests:
-    examples = prompted.read_examples(options.examples, raw)
+    examples = prompted.examples_of(options, raw)
     requests = chat_requests(
         prompted.text_requests(sources, options, examples), decoding
     )

@@ -30,8 +30,8 @@ from metassay.generation.prompted import (
     TextRequest,
     Written,
     example_datasets,
+    examples_of,
     prompt_files,
-    read_examples,
     text_requests,
     texts_of,
 )
@@ -314,7 +314,7 @@ def _read_conversation(model: str, writer: Writer, conversation: str) -> Input:
 CAUSAL = System(
     options=CausalOptions,
     write=lambda sources, name, options, resources: write_causal(
-        sources, name, options, read_examples(options.examples, resources.raw)
+        sources, name, options, examples_of(options, resources.raw)
     ),
     files=prompt_files,
     datasets=example_datasets,

@@ -4,11 +4,12 @@ Every document is one request, or every section if sections are written one by o
 Passages are numbered from 0, so that `[n]` cites passages[n].
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
 import pandas as pd
 from pydantic import Field, model_validator
@@ -44,13 +45,25 @@ _LAST_MARK = re.compile(r"[.?!]+[)\"'*_]*$")
 
 
 class Example(NamedTuple):
-    """A source and the text that a person wrote from it; `speakers` is as long as `passages`."""
+    """A source and the text that a person wrote from it; `speakers` is as long as `passages`.
+
+    `attributes`: those of the source, as JSON; None if it has none.
+    """
 
     name: str
     task: str
     passages: Sequence[str]
     speakers: Sequence[str]
     text: str
+    attributes: str | None = None
+
+
+def examples_of(style: "Style", raw: Path) -> list[Example]:
+    """Read the examples that a style names, or all of the set that it chooses from."""
+    if style.examples_from is None:
+        return read_examples(style.examples, raw)
+    dataset, split = style.examples_from.split("/")
+    return list(SETS.get(dataset, _read_own_data)(raw, dataset, split))
 
 
 def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
@@ -170,6 +183,7 @@ def _read_own_data(raw: Path, dataset: str, split: str) -> list[Example]:
             row.passages,
             row.speaker,
             texts[row.doc_id],
+            row.attributes,
         )
         for row in rows.sources
         if row.doc_id in texts
@@ -207,6 +221,11 @@ class Style(Options):
     `dataset/split/id`; every task that is written must have `shots` of them.
     `example_citations`: if citations are requested and an example has none, `none`
     shows it unchanged, `overlap` cites the most similar passage of each sentence.
+
+    In place of `examples`, `examples_from` names a set, `dataset/split`: each text that
+    is written gets the first `shots` of the same task; those that have the section, if
+    one section is written; and with `alike`, those whose source has the same value of
+    that attribute, such as the modality.
     """
 
     unit: Literal["full", "section"]
@@ -215,9 +234,20 @@ class Style(Options):
     examples: list[str]
     example_citations: Literal["none", "overlap"]
     prompts: dict[Task, Name] = Field(default_factory=dict)
+    examples_from: Annotated[str, Field(pattern=r"^[^/.]+/[^/.]+$")] | None = None
+    alike: str | None = None
 
     @model_validator(mode="after")
     def _check_shots(self) -> Self:
+        if self.examples_from is not None:
+            if self.examples or not self.shots:
+                raise ValueError(
+                    "examples_from chooses the examples; leave examples empty, and let"
+                    " shots say how many"
+                )
+            return self
+        if self.alike is not None:
+            raise ValueError("alike chooses from a set; name it under examples_from")
         if self.shots > len(self.examples) or (self.examples and not self.shots):
             count = len(self.examples)
             raise ValueError(
@@ -243,7 +273,8 @@ def prompt_files(style: Style) -> list[PromptFile]:
 
 def example_datasets(style: Style) -> list[str]:
     """List the datasets of a style's examples."""
-    return datasets_of(style.examples)
+    chosen_from = [] if style.examples_from is None else [style.examples_from]
+    return datasets_of([*style.examples, *chosen_from])
 
 
 class TextRequest(NamedTuple):
@@ -275,22 +306,82 @@ def text_requests(
     """Return the requests for texts of SOURCES, by doc_id and part.
 
     Examples are earlier turns of the same conversation. BadInput: they are not those of
-    style.examples or not style.shots of each task, one is a source, or a prompt is not
-    usable.
+    style.examples or not style.shots of each task, one is a source, a text has too few
+    in style.examples_from, or a prompt is not usable.
     """
     forms = _forms(sources, style, examples, prompts)
     requests = []
+    problems: dict[str, None] = {}
     ordered = sources.sort_values("doc_id")
     columns: Any = (ordered[name] for name in ("doc_id", "task", "passages", "speaker"))
-    for doc_id, task, passages, speakers in zip(*columns, strict=True):
+    attributes = ordered["attributes"] if style.alike else [None] * len(ordered)
+    for doc_id, task, passages, speakers, about in zip(
+        *columns, attributes, strict=True
+    ):
         form = forms[task]
         if not any(passage.strip() for passage in passages):
             requests.append(TextRequest(doc_id, FULL, (), form.recipe))
             continue
         for part in form.parts:
-            messages = _conversation(form, part, passages, speakers, style.citations)
-            requests.append(TextRequest(doc_id, part, messages, form.recipe))
+            of_part = form
+            if style.examples_from is not None:
+                shown_first = _choose(form.examples, style, part, passages, about)
+                if len(shown_first) < style.shots:
+                    problems[_too_few(shown_first, style, task, part, about)] = None
+                of_part = _with_examples(form, shown_first)
+            messages = _conversation(of_part, part, passages, speakers, style.citations)
+            requests.append(TextRequest(doc_id, part, messages, of_part.recipe))
+    raise_problems(problems)
     return requests
+
+
+def _choose(
+    examples: Sequence[Example],
+    style: Style,
+    part: str,
+    passages: Sequence[str],
+    attributes: str | None,
+) -> list[Example]:
+    """Return the first examples that suit a text; a document is no example of itself."""
+    suitable = [
+        example
+        for example in examples
+        if tuple(example.passages) != tuple(passages)
+        and _part_of(example.text, part) != NOTHING
+        and (
+            style.alike is None
+            or _attribute(example.attributes, style.alike)
+            == _attribute(attributes, style.alike)
+        )
+    ]
+    return suitable[: style.shots]
+
+
+def _attribute(attributes: str | None, name: str) -> object:
+    return json.loads(attributes).get(name) if attributes else None
+
+
+def _with_examples(form: "_Form", examples: Sequence[Example]) -> "_Form":
+    names = examples_field([example.name for example in examples])
+    return form._replace(examples=examples, recipe=f"{form.recipe}|{names}")
+
+
+def _too_few(
+    examples: Sequence[Example],
+    style: Style,
+    task: str,
+    part: str,
+    attributes: str | None,
+) -> str:
+    wanted = f"task {task!r}"
+    if part != FULL:
+        wanted += f" with section {part}"
+    if style.alike is not None:
+        wanted += f" with {style.alike} {shown(_attribute(attributes, style.alike))}"
+    return (
+        f"examples_from: {style.examples_from} has {len(examples)} of {wanted}, but shots"
+        f" is {style.shots}; add some there, or show fewer"
+    )
 
 
 def texts_of(
@@ -347,7 +438,10 @@ def _form(task: Task, style: Style, examples: Sequence[Example], folder: Path) -
         f"citations:{'yes' if style.citations else 'no'}",
         f"shots:{style.shots}",
     ]
-    if examples:
+    if style.examples_from is not None:
+        settings.append(f"examples_from:{style.examples_from}")
+        settings.append(f"alike:{style.alike or 'none'}")
+    elif examples:
         settings.append(examples_field([example.name for example in examples]))
     if examples and style.citations:
         settings.append(f"example_citations:{style.example_citations}")
@@ -359,6 +453,8 @@ def _form(task: Task, style: Style, examples: Sequence[Example], folder: Path) -
 def _example_problems(
     sources: pd.DataFrame, style: Style, examples: Sequence[Example]
 ) -> Iterator[str]:
+    if style.examples_from is not None:
+        return
     if [example.name for example in examples] != style.examples:
         yield f"examples: {len(examples)} are given, {len(style.examples)} named; give those named"
     for task in sorted(sources["task"].unique()):

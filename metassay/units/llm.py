@@ -5,6 +5,7 @@ between 1 and 30 for each section). For a facet the model copies segments out of
 text (the extraction of Guo et al. 2024, with any list of facets).
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -120,11 +121,16 @@ _CLAIMS_LENGTH = 1.3
 
 
 class LlmClaimOptions(LlmOptions):
-    """`least`, `most`: the number of claims of a part; an answer outside this range fails."""
+    """`least`, `most`: the number of claims of a part; an answer outside this range fails.
+
+    `shots`: so many of the prompt's solved examples come first: those of the part's own
+    section, or, if the prompt has none of it, those without a section.
+    """
 
     prompt: Name = "claims"
     least: int = Field(ge=0)
     most: int = Field(ge=1, le=1000)
+    shots: int = Field(default=0, ge=0)
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
@@ -182,10 +188,20 @@ def claim_requests(
 
 def claims_signature(options: LlmClaimOptions, decoding: Decoding) -> str:
     """Return the recipe of the decomposition: everything that can change a claim."""
+    prompt = load(options.prompt)
+    examples = (
+        f"|shots:{options.shots}#{_hash_examples(prompt)}" if options.shots else ""
+    )
     return (
-        f"llm_claims({decoding.signature}|prompt:{load(options.prompt).signature}"
+        f"llm_claims({decoding.signature}|prompt:{prompt.signature}{examples}"
         f"|claims:{options.least}-{options.most}|{Again().signature(options.rounds)})"
     )
+
+
+def _hash_examples(prompt: Prompt) -> str:
+    """Return 8 hex digits of a SHA-256 of the prompt's solved examples."""
+    canonical = json.dumps(prompt.examples, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
 
 def _claim_groups(
@@ -201,11 +217,14 @@ def _claim_groups(
     claims: Any = (Annotated[list[Annotated[str, AfterValidator(_claim)]], within], ...)
     answer: type[Answer] = create_model("Claims", __base__=Answer, claims=claims)
     schema = schema_of(answer)
+    examples = _claim_examples(prompt, options, answer)
 
     def build(items: list[Item]) -> ChatRequest:
         listed = [{"number": item.number, **item.content} for item in items]
-        messages = render(prompt, items=listed, least=options.least, most=options.most)
-        return decoding.request(messages, schema)
+        system, user = _rendered_claims(prompt, options, listed)
+        part = items[0].content.get("section", FULL)
+        solved = examples.get(part, examples[FULL])
+        return decoding.request([system, *solved, user], schema)
 
     places: dict[Place, list[str | None]] = {}
     groups: dict[Place, Group[Answer]] = {}
@@ -221,6 +240,66 @@ def _claim_groups(
             )
             groups[doc_id, author, part] = Group(number_items([content]), build, answer)
     return places, groups
+
+
+def _rendered_claims(
+    prompt: Prompt, options: LlmClaimOptions, listed: Sequence[object]
+) -> tuple[Message, ...]:
+    return render(prompt, items=listed, least=options.least, most=options.most)
+
+
+def _claim_examples(
+    prompt: Prompt, options: LlmClaimOptions, answer: type[Answer]
+) -> dict[str, list[Message]]:
+    """Return the turns of the solved examples by section, FULL for those without one.
+
+    BadInput if an example is not of this form, or if there are fewer than `shots` of a
+    section that has any, or of texts without a section.
+    """
+    examples: dict[str, list[Any]] = {FULL: []}
+    problems: list[str] = []
+    for number, example in enumerate(prompt.examples if options.shots else (), start=1):
+        items = example["items"]
+        if problem := _claim_example_problem(items, answer):
+            where = f"{prompt.file} > examples > {number} > items"
+            problems.append(f"{where}: {problem}")
+        else:
+            examples.setdefault(items[0].get("section", FULL), []).append(items[0])
+    raise_problems(problems)
+    for section, items in examples.items():
+        if len(items) < options.shots:
+            of_section = "without a section" if section == FULL else f"of {section}"
+            problems.append(
+                f"{prompt.file} > examples: has {len(items)} {of_section}, but shots is"
+                f" {options.shots}; add some, or show fewer"
+            )
+    raise_problems(problems)
+    turns: dict[str, list[Message]] = {}
+    for section, items in examples.items():
+        turns[section] = []
+        for item in items[: options.shots]:
+            question = {key: item[key] for key in ("section", "text") if key in item}
+            solved = {"items": [{"number": 1, "claims": item["claims"]}]}
+            _, user = _rendered_claims(prompt, options, [{"number": 1, **question}])
+            reply = json.dumps(solved, ensure_ascii=False)
+            turns[section] += [user, Message("assistant", reply)]
+    return turns
+
+
+def _claim_example_problem(items: Any, answer: type[Answer]) -> str:
+    """Return the problem of an example with the remedy; "" if there is none."""
+    if not (isinstance(items, list) and len(items) == 1 and isinstance(items[0], dict)):
+        return "must be a list of one solved text"
+    (item,) = items
+    if not {"text", "claims"} <= set(item) <= {"section", "text", "claims"}:
+        return "has a text, its claims, perhaps its section, and nothing else"
+    if not all(isinstance(item.get(key, ""), str) for key in ("text", "section")):
+        return "text and section must be texts"
+    try:
+        answer.model_validate({"number": 1, "claims": item["claims"]})
+    except ValidationError:
+        return "claims must be a list of claims, as many as least and most allow"
+    return ""
 
 
 def _claim(text: str) -> str:

@@ -19,6 +19,7 @@ from metassay.generation.prompted import (
     Example,
     TextRequest,
     add_citations,
+    examples_of,
     read_examples,
     text_requests,
 )
@@ -316,6 +317,104 @@ def test_examples_must_be_those_named_and_as_many_per_task(
 def test_options_are_strict(changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(BadInput, match=problem):
         options(**BOTH | changes)
+
+
+CT, MR = '{"modality": "CT"}', '{"modality": "MR"}'
+POOL = [
+    Example("w/dev/a", "impression", ["Lungs clear."], [""], "Normal.", CT),
+    Example("w/dev/b", "impression", ["Disc bulge."], [""], "Bulge.", MR),
+    Example("w/dev/c", "impression", ["No mass."], [""], "No mass.", MR),
+    NOTE._replace(name="w/dev/n"),
+]
+ALIKE = {"shots": 1, "examples_from": "w/dev", "alike": "modality"}
+
+
+def report(doc_id: str, passage: str, attributes: str) -> pd.DataFrame:
+    return sources((doc_id, "impression", [passage])).assign(attributes=attributes)
+
+
+def test_examples_are_chosen_by_task_and_attribute() -> None:
+    rows = pd.concat(
+        [report("r1", "Cord normal.", MR), report("r2", "Liver cyst.", CT)]
+    )
+    first, second = orders(rows, *POOL, **ALIKE)
+    assert first.messages[2].content == "Bulge."
+    assert second.messages[2].content == "Normal."
+    assert "|examples:w/dev/b" in first.recipe
+    assert "|examples:w/dev/a" in second.recipe
+    assert datasets_in_recipes([first.recipe]) == ["w"]
+    assert KIND.datasets(options(**ALIKE)) == ["w"], "cleared before anything is sent"
+
+
+def test_a_document_is_no_example_of_itself_where_examples_are_chosen() -> None:
+    (order,) = orders(report("b", "Disc bulge.", MR), *POOL, **ALIKE)
+    assert order.messages[2].content == "No mass."
+
+
+def test_examples_of_a_section_have_that_section() -> None:
+    other = NOTE._replace(name="w/dev/e", text="EXAM\n\nSwollen.\n\nRESULTS\n\nNone.")
+    style = {"shots": 1, "examples_from": "w/dev", "unit": "section"}
+    shown = [
+        order.messages[2].content
+        for order in orders(sources(VISIT), NOTE, other, **style)
+    ]
+    assert shown == [
+        "HPI\n\nThe ankle is swollen.",
+        "EXAM\n\nSwollen.",
+        "RESULTS\n\nNone.",
+        "PLAN\n\nIce.",
+    ]
+
+
+def test_too_few_examples_are_named_with_what_they_should_be() -> None:
+    with pytest.raises(BadInput) as raised:
+        orders(report("r", "Normal.", CT), *POOL, **ALIKE | {"shots": 2})
+    assert [*raised.value.problems] == [
+        "examples_from: w/dev has 1 of task 'impression' with modality 'CT', but shots is"
+        " 2; add some there, or show fewer"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"shots": 0}, "examples_from chooses the examples"),
+        ({"examples": ["a/b/c"]}, "examples_from chooses the examples"),
+        ({"examples_from": None, "shots": 0}, "alike chooses from a set"),
+        ({"examples_from": "../x/y"}, "examples_from"),
+    ],
+)
+def test_a_set_of_examples_is_named_alone(
+    changes: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(BadInput, match=problem):
+        options(**ALIKE | changes)
+
+
+def test_all_of_a_set_can_be_read(raw: Path) -> None:
+    style = options(shots=1, examples_from=f"{ACI}/train")
+    assert [example.name for example in examples_of(style, raw)] == [
+        f"{ACI}/train/E1",
+        f"{ACI}/train/E2",
+    ]
+    assert [example.name for example in examples_of(options(), raw)] == []
+
+
+DOCLENS = {"note": "doclens-note", "question": "doclens-question"}
+
+
+@pytest.mark.parametrize("task", sorted(DOCLENS))
+def test_prompts_after_doclens_ask_for_every_passage_that_supports(task: str) -> None:
+    rows = sources(("d1", task, ["what brings you in?", "my knee"]))
+    (ours,) = orders(rows)
+    (theirs,) = orders(rows, prompts=DOCLENS)
+    words = " ".join(theirs.messages[0].content.split())
+    assert "Cite every passage that supports" in words
+    assert "at least 1, and at most 10" in words
+    assert "as few as are enough" not in words
+    assert "as few as are enough" in " ".join(ours.messages[0].content.split())
+    assert ("15 words" in theirs.messages[1].content) == (task == "question")
+    assert f"prompt:doclens-{task}#" in theirs.recipe
 
 
 def test_a_document_cannot_be_its_own_example() -> None:

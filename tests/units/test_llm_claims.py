@@ -174,3 +174,64 @@ def test_the_record_says_what_the_options_need(
     assert (ask.requests, warnings) == (requests.requests, ())
     units = round_trip(UNITS, units)
     assert units["kind"].value_counts().to_dict() == {"statement": 3, "claim": 2}
+
+
+SHOTS = {"prompt": "doclens-claims", "shots": 2, "most": 30}
+
+
+def turns(part: str, **changes: Any) -> list[str]:
+    """The roles and texts of a request about a part, its own text last."""
+    rows = parts("Knee pain.", part=part)
+    (request,) = claim_requests(rows, sources(), options(**changes), DECODING).requests
+    return [message.content for message in request.messages]
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("subjective", "Left shoulder pain."),
+        ("objective_exam", "Blood pressure 142/86."),
+        ("objective_results", "X-ray of the right wrist"),
+        ("assessment_and_plan", "Type 2 diabetes, not controlled."),
+        ("full", "Ms. Ria Soll came for her cough."),
+        ("finding", "Ms. Ria Soll came for her cough."),
+    ],
+)
+def test_two_solved_examples_of_the_same_section_come_first(
+    part: str, words: str
+) -> None:
+    system, first, reply, _, second_reply, last = turns(part, **SHOTS)
+    assert words in first
+    assert '"section"' not in first or f'"section":"{part}"' in first
+    for solved in (reply, second_reply):
+        (item,) = json.loads(solved)["items"]
+        assert item["number"] == 1
+        assert len(item["claims"]) >= 2
+    assert "Knee pain." in last
+    assert turns(part, **SHOTS | {"shots": 0}) == [system, last]
+
+
+def test_shots_are_in_the_recipe_and_none_leave_it_as_it_was() -> None:
+    recipe = CLAIMS.recipe(options(), DECODING)
+    assert "shots" not in recipe
+    assert recipe == CLAIMS.recipe(options(shots=0), DECODING)
+    assert "|shots:2#" in CLAIMS.recipe(options(**SHOTS), DECODING)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"prompt": "claims"}, "has 0 without a section, but shots is 2"),
+        ({"shots": 3}, "has 2 of subjective, but shots is 3"),
+        (
+            {"most": 3},
+            "claims must be a list of claims, as many as least and most allow",
+        ),
+    ],
+)
+def test_examples_that_do_not_fit_are_named(
+    changes: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(BadInput) as raised:
+        turns("subjective", **SHOTS | changes)
+    assert any(problem in line for line in raised.value.problems)
