@@ -43,7 +43,14 @@ def export(args: argparse.Namespace) -> int:
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
     design = Design(raters, args.per_item or len(raters), args.items, seed)
     differing = tuple(args.only_disagreements) if args.only_disagreements else None
-    options = Options(seed, args.rubric, args.claims, differing, args.shares)
+    options = Options(
+        seed=seed,
+        rubric=args.rubric,
+        claims=args.claims,
+        disagreeing=differing,
+        shares=args.shares,
+        questions=args.questions,
+    )
     form = FORMS[args.form]
     reads = _reader(benchmark)
     content = form.make(reads, options)

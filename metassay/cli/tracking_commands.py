@@ -48,6 +48,8 @@ forms:
   elements  each element of each sentence: correct, incorrect, missing, not in the notes
   facets    each facet against the reference's, whether it was found rightly, the text as a whole
   facts     each fact of a text: correct, incorrect, hallucinated; how many does the text leave out?
+  reading   how many seconds does an answer about a text take, with and without marked facets?
+            (--questions FILE)
 
 formats: xlsx and csv are sheets; label_studio is a project per rater (its tasks and interface)""",
         arguments={
@@ -113,6 +115,11 @@ formats: xlsx and csv are sheets; label_studio is a project per rater (its tasks
             "--shares": Argument(
                 flag=True,
                 help="for pairs: also ask how much each text covers",
+            ),
+            "--questions": Argument(
+                metavar="FILE",
+                read=Path,
+                help="for reading: a CSV with the columns doc_id, question, right, wrong",
             ),
             "--only-disagreements": Argument(
                 metavar="METRIC",

@@ -148,6 +148,27 @@ PREFERENCE = Question(
 )
 
 
+READING_INSTRUCTIONS = (
+    (
+        "Start a watch when you begin to read a question, and stop it when you have "
+        "chosen an answer. Write down the seconds. Take the first answer that you "
+        "believe, and do not correct it later."
+    ),
+    (
+        "Some texts have their parts marked, with the name of the part before each; "
+        "others are plain. Answer by the text alone, not by what you know."
+    ),
+)
+MOST_SECONDS = 3600.0
+SECONDS = Question(
+    name="seconds",
+    column="seconds",
+    kind="number",
+    asks="How many seconds did it take, from reading the question to your answer?",
+    low=0.0,
+    high=MOST_SECONDS,
+)
+
 FACETS_INSTRUCTIONS = (
     (
         "A text was cut into facets by a program. Each row has one facet: grade it "

@@ -128,6 +128,7 @@ class Options:
     disagreeing: tuple[str, str] | None = None  # labels of two metrics
     # of pairs: ask for the share of the reference that is covered, too
     shares: bool = False
+    questions: Path | None = None  # of reading: a CSV of questions about documents
     root: Path = Path()
 
 

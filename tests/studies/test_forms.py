@@ -19,7 +19,9 @@ from metassay.studies.record import Answer, Options, Target
 from tests.studies.invented_tables import drafts, parts, sources, study, tables
 
 ROOT = Path(__file__).parents[2]
-claims, pairs, rubric, elements, facets, facts = (FORMS[name] for name in FORM_NAMES)
+claims, pairs, rubric, elements, facets, facts, reading = (
+    FORMS[name] for name in FORM_NAMES
+)
 
 
 def make(form, read=None, **options):
@@ -182,6 +184,100 @@ def test_facts_of_a_text_and_those_that_it_leaves_out():
     )
 
 
+QUESTIONS = """\
+doc_id,question,right,wrong,wrong_2
+d1,Who healed?,it,nobody,
+d1,What was it?,a cough,a knee,a rash
+d2,Who did it?,the author,the reader,
+"""
+
+
+def write_questions(folder, content=QUESTIONS):
+    path = folder / "questions.csv"
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def test_reading_asks_for_answers_and_seconds_with_and_without_marks(tmp_path):
+    plan = make(reading, questions=write_questions(tmp_path))
+    # d3 has no question; of its three texts one failed.
+    assert plan.notes == (
+        "1 text(s) are left out: the system failed",
+        "2 text(s) are left out: their document has no question",
+    )
+    shown = {draft.identity: draft.texts[0].text for draft in plan.drafts}
+    assert len(shown) == 6
+    marked = {key for key, text in shown.items() if text.startswith("[RESULT]\n")}
+    plain = {key for key, text in shown.items() if text.startswith("It healed. ")}
+    assert marked | plain == set(shown)
+    # By lot half of the 8 texts that systems wrote.
+    assert 2 <= len(marked) <= 4
+    (doc, author) = min(marked)
+    assert (
+        shown[doc, author] == f"[RESULT]\nIt healed.\n\n[METHOD]\n{author} did {doc}."
+    )
+    for doc, author in shown:
+        way = "marked" if (doc, author) in marked else "plain"
+        rows = questions(plan, doc, author)
+        of_rows = [
+            (texts["question"], column, target.criterion)
+            for texts, column, target in rows
+        ]
+        expected = [
+            ("Who healed?", "answer", f"right_{way} 0"),
+            ("Who healed?", "seconds", f"seconds_{way} 0"),
+            ("What was it?", "answer", f"right_{way} 1"),
+            ("What was it?", "seconds", f"seconds_{way} 1"),
+        ]
+        if doc == "d2":
+            expected = [
+                ("Who did it?", "answer", f"right_{way} 0"),
+                ("Who did it?", "seconds", f"seconds_{way} 0"),
+            ]
+        assert of_rows == expected
+    again = make(reading, questions=write_questions(tmp_path))
+    assert again.drafts == plan.drafts
+
+
+def test_a_reading_s_ratings_are_means_of_a_text(tmp_path):
+    plan = make(reading, questions=write_questions(tmp_path))
+    (draft,) = (each for each in plan.drafts if each.identity == ("d1", "alpha"))
+    other = draft.rows[1].questions[0]
+    offered = {choice.word: choice.value for choice in other.question.choices}
+    assert offered == {"a cough": 1, "a knee": 0, "a rash": 0}
+    rows = questions(plan, "d1", "alpha")
+
+    def rated(*values):
+        answers = zip((target for *_, target in rows), values, strict=True)
+        ratings = reading.rate([Answer(*answer) for answer in answers])
+        assert {target.unit for target, _ in ratings} == {"text"}
+        assert {target.criterion for target, _ in ratings} < set(plan.criteria)
+        return [value for _, value in ratings]
+
+    # Right after 40 seconds, wrong after 20.
+    assert rated(1.0, 40.0, 0.0, 20.0) == [0.5, 30]
+    assert rated(1.0, 40.0, None, 20.0) == [None, 30]
+    assert rated(1.0, None, 0.0, 20.0) == [0.5, None]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("doc_id,question,right\nd1,who,it\n", "wrong"),
+        ("doc_id,question,right,wrong\nd1,who,it,\n", "a cell is empty"),
+        ("doc_id,question,right,wrong\nd1,who,it,it\n", "two answers are the same"),
+    ],
+)
+def test_questions_that_cannot_be_asked(tmp_path, content, problem):
+    with pytest.raises(BadInput, match=problem):
+        make(reading, questions=write_questions(tmp_path, content))
+
+
+def test_reading_needs_questions():
+    with pytest.raises(BadInput, match=r"--questions: is not given; write a CSV"):
+        make(reading)
+
+
 def test_a_rubric_as_columns_with_its_caps():
     about = {"note_type": "respiratory", "symptoms": {"cough": "yes", "fever": "no"}}
     plan = make(rubric, tables(sources=sources(about)), rubric="note_respiratory")
@@ -247,6 +343,8 @@ OPTIONS = {
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_a_key_brings_back_every_target(tmp_path, form):
     options = OPTIONS.get(form, {})
+    if form is reading:
+        options = {"questions": write_questions(tmp_path)}
     plan = make(form, **options)
     sent = build_study("one", "s", form, plan, Design(("a", "b"), 1, 6, 3))
     path = tmp_path / "key.json"
