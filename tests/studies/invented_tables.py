@@ -153,3 +153,18 @@ def study(
     plan = StudyDraft(drafts(**of_drafts), SCALES, ("Read, then grade.",))
     design = Design(raters, per_item or len(raters), items, seed)
     return build_study("one", "pilot", PLAIN, plan, design)
+
+
+QUESTIONS = """\
+doc_id,question,right,wrong,wrong_2
+d1,Who healed?,it,nobody,
+d1,What was it?,a cough,a knee,a rash
+d2,Who did it?,the author,the reader,
+"""
+
+
+def write_questions(folder, content=QUESTIONS):
+    """Write questions about the documents, for the form `reading`."""
+    path = folder / "questions.csv"
+    path.write_text(content, encoding="utf-8")
+    return path

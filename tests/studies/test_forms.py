@@ -16,7 +16,14 @@ from metassay.studies import FORM_NAMES, key
 from metassay.studies.export import Design, assign, build_study, draw_ids, draw_items
 from metassay.studies.forms import FORMS
 from metassay.studies.record import Answer, Options, Target
-from tests.studies.invented_tables import drafts, parts, sources, study, tables
+from tests.studies.invented_tables import (
+    drafts,
+    parts,
+    sources,
+    study,
+    tables,
+    write_questions,
+)
 
 ROOT = Path(__file__).parents[2]
 claims, pairs, rubric, elements, facets, facts, reading = (
@@ -182,20 +189,6 @@ def test_facts_of_a_text_and_those_that_it_leaves_out():
     assert (
         plan.notes[-1] == "3 text(s) are left out: no reference or no claims are known"
     )
-
-
-QUESTIONS = """\
-doc_id,question,right,wrong,wrong_2
-d1,Who healed?,it,nobody,
-d1,What was it?,a cough,a knee,a rash
-d2,Who did it?,the author,the reader,
-"""
-
-
-def write_questions(folder, content=QUESTIONS):
-    path = folder / "questions.csv"
-    path.write_text(content, encoding="utf-8")
-    return path
 
 
 def test_reading_asks_for_answers_and_seconds_with_and_without_marks(tmp_path):

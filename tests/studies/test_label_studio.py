@@ -30,7 +30,7 @@ from metassay.studies.record import (
 )
 from metassay.studies.sheets import parse_answer
 from tests.studies import label_studio_people as people
-from tests.studies.invented_tables import PLAIN, SCALES, study, tables
+from tests.studies.invented_tables import PLAIN, SCALES, study, tables, write_questions
 
 # Label Studio's own package uses it.
 pytestmark = pytest.mark.filterwarnings("ignore:The `dict` method is deprecated")
@@ -43,6 +43,7 @@ OPTIONS = {
     "elements": {},
     "facets": {"rubric": "facets"},
     "facts": {},
+    "reading": {},
 }
 
 
@@ -81,7 +82,10 @@ def test_a_form_goes_out_and_comes_back_to_exactly_the_answers_of_raters(
     tmp_path, name
 ):
     form = FORMS[name]
-    plan = form.make(tables(), Options(seed=5, root=ROOT, **OPTIONS[name]))
+    more = OPTIONS[name]
+    if name == "reading":
+        more = {"questions": write_questions(tmp_path)}
+    plan = form.make(tables(), Options(seed=5, root=ROOT, **more))
     sent = build_study("one", "pilot", form, plan, Design(("anna", "ben"), 1, None, 5))
     answers, exports = people.answers(sent), {}
     for rater, (tasks, interface) in people.projects(sent, tmp_path / "a").items():
