@@ -40,7 +40,7 @@ BESIDE: dict[str, dict[str, tuple[int, int, float | None]]] = {
         "table2": (14, 4, None),
         "table3": (48, 27, None),
         "table4": (4, 4, None),
-        "table5": (12, 3, None),
+        "table5": (12, 5, None),
         "table6": (4, 4, None),
         "table6_hospital": (4, 4, None),
         "table7": (13, 1, None),
