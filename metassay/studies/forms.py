@@ -708,12 +708,18 @@ def _draft_reading(read: ReadTable, options: Options) -> StudyDraft:
         rows = []
         for number, multiple in enumerate(questions[doc]):
             offered = _offer(multiple, f"{doc} {number}", options.seed)
+            answers = "\n".join(choice.word for choice in offered.choices)
+            seconds = words.SECONDS
             rows.append(
-                _row(
-                    "question",
-                    multiple.asks,
-                    _ask(offered, doc, author, "text", f"right_{way} {number}"),
-                    _ask(words.SECONDS, doc, author, "text", f"seconds_{way} {number}"),
+                DraftRow(
+                    (
+                        SheetText("question", multiple.asks),
+                        SheetText("answers", answers),
+                    ),
+                    (
+                        _ask(offered, doc, author, "text", f"right_{way} {number}"),
+                        _ask(seconds, doc, author, "text", f"seconds_{way} {number}"),
+                    ),
                 )
             )
         yield Draft((doc, author), (author,), (SheetText("text", whole),), tuple(rows))
@@ -743,7 +749,7 @@ def _offer(multiple: _Multiple, place: str, seed: int) -> Question:
         name=f"answer {place}",
         column="answer",
         kind="choice",
-        asks="Which answer is right, by the text?",
+        asks=multiple.asks,
         choices=tuple(choices),
     )
 

@@ -238,6 +238,9 @@ def test_a_reading_s_ratings_are_means_of_a_text(tmp_path):
     other = draft.rows[1].questions[0]
     offered = {choice.word: choice.value for choice in other.question.choices}
     assert offered == {"a cough": 1, "a knee": 0, "a rash": 0}
+    # The rater reads them in the same order, which is by lot.
+    read_answers = dict(draft.rows[1].texts)["answers"]
+    assert read_answers.split("\n") == list(offered)
     rows = questions(plan, "d1", "alpha")
 
     def rated(*values):
