@@ -135,7 +135,7 @@ def _close_tables(plan: "Plan") -> None:
 
 
 def _run_stages(ending: Ending, workers: "Workers", run: "RunStages") -> list[str]:
-    ending.in_order(workers)
+    ending.end_first(workers)
     # In a thread, so that this one can take signals: Prefect catches SIGTERM.
     with ThreadPoolExecutor(max_workers=1) as thread:
         running = thread.submit(run)

@@ -120,7 +120,7 @@ def _run_stale(
     runs: dict[str, PrefectFuture[Any]] = {}
     for address, stage in plan.stages.items():
         if address in plan.stale:
-            before = [runs[need] for need in plan.before(address)]
+            before = [runs[need] for need in plan.needs_of(address)]
             runs[address] = _task(stage, workers, watch, notes).submit(
                 stage.name, wait_for=before
             )

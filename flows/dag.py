@@ -78,31 +78,28 @@ class Plan:
     stale: frozenset[str]
     absent: tuple[str, ...] = ()
 
-    def before(self, address: str) -> list[str]:
+    def needs_of(self, address: str) -> list[str]:
         """Return the stale stages that this one needs."""
         return [need for need in self.stages[address].needs if need in self.stale]
 
-    def without(self, done: Collection[str]) -> "Plan":
+    def mark_done(self, done: Collection[str]) -> "Plan":
         """Return the plan in which these stages are not stale any more."""
         return replace(self, stale=self.stale.difference(done))
 
-    def after(self, failed: Collection[str]) -> list[str]:
+    def dependents_of(self, failed: Collection[str]) -> list[str]:
         """Return the stages, all stale, that need one of these, directly or not."""
-        reached = _with_downstream(self.stages, failed).difference(failed)
+        reached = _add_downstream(self.stages, failed).difference(failed)
         return [address for address in self.stages if address in reached]
 
 
 def _makers(tunings: Mapping[str, Tuning], folders: Iterable[str]) -> list[str]:
     """Return the trainings that make models in these folders."""
-    return [
-        name
-        for name, tuning in tunings.items()
-        if any(
-            Path(MODELS, model).is_relative_to(folder)
-            for model in tuning.models
-            for folder in folders
-        )
-    ]
+    makers = []
+    for name, tuning in tunings.items():
+        paths = [Path(MODELS, model) for model in tuning.models]
+        if any(path.is_relative_to(f) for path in paths for f in folders):
+            makers.append(name)
+    return makers
 
 
 def _training_sources(root: Path, names: Sequence[str]) -> list[str]:
@@ -196,7 +193,7 @@ def plan(
             }
     stages |= {address: replace(stages[address], forced=True) for address in forced}
     changed = lacking | forced | {a for a, status in statuses.items() if status.changed}
-    stale = _with_downstream(stages, changed)
+    stale = _add_downstream(stages, changed)
     # A missing dataset is fetched only for a stage that will read it.
     absent = {
         a
@@ -204,7 +201,7 @@ def plan(
         if status.absent and "network" in stages[a].tags
     }
     needs = {need for address in stale for need in stages[address].needs}
-    stale = _with_downstream(stages, stale | (absent & needs))
+    stale = _add_downstream(stages, stale | (absent & needs))
     paths = {
         path
         for a, status in statuses.items()
@@ -251,13 +248,11 @@ def _status(
     """
     entries: list[Any] = next(iter(dvc_stage.status().values()), [])
     inputs = {str(dep): dep for dep in dvc_stage.deps}
-    changes = [
-        (kind, path, state)
-        for entry in entries
-        if isinstance(entry, dict)
-        for kind, paths in entry.items()
-        for path, state in paths.items()
-    ]
+    changes = []
+    for entry in entries:
+        by_kind = entry if isinstance(entry, dict) else {}
+        for kind, paths in by_kind.items():
+            changes += [(kind, path, state) for path, state in paths.items()]
     absent = {
         path
         for kind, path, state in changes
@@ -286,7 +281,7 @@ def _is_absent(
     return bool(stage.benchmark and dep.hash_info) and not is_output
 
 
-def _with_downstream(stages: Mapping[str, Stage], changed: Iterable[str]) -> set[str]:
+def _add_downstream(stages: Mapping[str, Stage], changed: Iterable[str]) -> set[str]:
     """Return these stages and all that need one; in `stages`, each comes after its needs."""
     reached = set(changed)
     for address, stage in stages.items():

@@ -39,7 +39,7 @@ class Ending:
             if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
                 signal.signal(number, handle)
 
-    def in_order(self, workers: "Workers") -> None:
+    def end_first(self, workers: "Workers") -> None:
         """From now on, kill these workers' stages before the run ends."""
         self._workers = workers
 

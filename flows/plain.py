@@ -11,7 +11,9 @@ from flows.workers import Interrupted, StageFailed, Workers
 def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]:  # noqa: ARG001
     """Bring the stale stages up to date, `jobs` at a time; return those that did not succeed."""
     plan = watch.plan
-    order = TopologicalSorter({address: plan.before(address) for address in plan.stale})
+    order = TopologicalSorter(
+        {address: plan.needs_of(address) for address in plan.stale}
+    )
     order.prepare()
     running: dict[Future[None], str] = {}
     failed: list[str] = []
@@ -39,6 +41,6 @@ def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]: 
                     failed.append(address)
                 else:  # an error of the program, not of a stage
                     raise error
-    skipped = plan.after(failed)
+    skipped = plan.dependents_of(failed)
     watch.report_skipped(skipped)
     return failed + skipped

@@ -58,7 +58,7 @@ class NoPrefect(BadInput):
 def run_with(server: "Server") -> Iterator[RunStages]:
     """Run with this server, which has started and lives as long as the run."""
     os.environ["PREFECT_API_URL"] = server.url
-    with without_settings_files():
+    with hide_settings_files():
         from flows import benchmark  # imported while it starts
     server.wait_until_it_serves()
     yield partial(benchmark.run, notes=True)
@@ -116,7 +116,7 @@ def _run_or_go_on(
     before = list(watch.failures)
     after = watch.plan.after(before)
     watch.report_skipped(after)
-    watch.plan = watch.plan.without([*watch.ended, *before, *after])
+    watch.plan = watch.plan.mark_done([*watch.ended, *before, *after])
     return [*before, *after, *plain.run(root, workers, watch, jobs=jobs)]
 
 
@@ -142,7 +142,7 @@ def connect(url: str) -> None:
         "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
         "PREFECT_CLIENT_MAX_RETRIES": "1",  # seconds, in place of minutes
     }
-    with without_settings_files():
+    with hide_settings_files():
         from flows import benchmark
     reason = benchmark.connection_problem()
     if reason:
@@ -154,7 +154,7 @@ def connect(url: str) -> None:
 
 
 @contextmanager
-def without_settings_files() -> Iterator[None]:
+def hide_settings_files() -> Iterator[None]:
     """Change to a folder without settings: Prefect reads those of the working folder at import."""
     home = Path(os.environ["PREFECT_HOME"])
     try:

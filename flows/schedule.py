@@ -109,7 +109,7 @@ def _lock_schedule(root: Path) -> Iterator[list[int]]:
 @contextmanager
 def _server(root: Path, locks: list[int], url: str | None) -> Iterator[None]:
     """Use the server at `url`, or start one that ends with this process."""
-    from flows.prefect_server import Server, connect, without_settings_files
+    from flows.prefect_server import Server, connect, hide_settings_files
 
     if url:
         connect(url)
@@ -121,7 +121,7 @@ def _server(root: Path, locks: list[int], url: str | None) -> Iterator[None]:
     history.remove(history.schedule_database(root))  # the plans of an earlier schedule
     server = Server(root, locks, _lost, schedules=True)
     os.environ["PREFECT_API_URL"] = server.url
-    with without_settings_files():
+    with hide_settings_files():
         import flows.scheduled  # noqa: F401 - imports Prefect, too, while the server starts
     server.wait_until_it_serves()
     try:

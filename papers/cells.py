@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from math import isnan, nan
 from typing import Any, NamedTuple
 
@@ -95,10 +95,10 @@ class Cells:
 def find_cells(record: Record, tables: Tables, printed: pd.DataFrame | None) -> Cells:
     """Find the cells with a number of ours; raises BadInput for a missing column or two rows."""
     published = _Published(record, printed)
-    lines = [
-        [line for entry in entries for line in _expand(record, entry, tables)]
-        for entries in (record.panels, record.rows, record.columns)
-    ]
+    lines = []
+    for entries in (record.panels, record.rows, record.columns):
+        of_axis = [_expand(record, entry, tables) for entry in entries]
+        lines.append(list(chain.from_iterable(of_axis)))
     cells: list[Cell] = []
     problems: list[str] = []
     for place in product(*lines):

@@ -154,7 +154,7 @@ def rating_violins(frames: Frames) -> pd.DataFrame:
     )
 
 
-def by_kind_of_author(frames: Frames) -> pd.DataFrame:
+def average_author_kinds(frames: Frames) -> pd.DataFrame:
     """Means of metrics without a judge over all texts of the reference, and of all systems.
 
     `author` is `reference` or SYSTEMS; every text counts once; resamples draw
@@ -174,7 +174,7 @@ def aligned_passages(frames: Frames) -> pd.DataFrame:
 
     A statement without an aligned passage counts as 0. Resamples draw documents.
     """
-    aligned = statements.of_systems(frames["alignments"])
+    aligned = statements.drop_references(frames["alignments"])
     n_passages = frames["sources"].set_index("doc_id")["passages"].map(len)
     counted = aligned[["doc_id", "method"]].assign(n=aligned["passages"].map(len))
     full = counted.assign(method=WHOLE_SOURCE, n=counted["doc_id"].map(n_passages))
@@ -212,7 +212,7 @@ def _matrices(scores: pd.DataFrame, group: str, part: str) -> list[tuple[str, Re
 
     The same systems and documents in all; NaN where there is no score.
     """
-    scores = statements.of_systems(scores[scores["part"] == part])
+    scores = statements.drop_references(scores[scores["part"] == part])
     scores = scores[scores["metric"].str.endswith(f"_{group}")]
     authors, documents = sorted(set(scores["author"])), sorted(set(scores["doc_id"]))
     matrices: list[tuple[str, Reals]] = []
@@ -281,7 +281,7 @@ def pairs_of_scorers(frames: Frames) -> pd.DataFrame:
     return pd.concat(both, ignore_index=True)
 
 
-def in_ensembles(frames: Frames) -> pd.DataFrame:
+def average_ensembles(frames: Frames) -> pd.DataFrame:
     """Table `ensembles` by its single members: alone, and the mean of all ensembles with them.
 
     `what` is ALONE or WITHIN, or TOGETHER for the two further members: BEST, the best
@@ -330,7 +330,9 @@ def least_copied(frames: Frames) -> pd.DataFrame:
     Source: Adams et al. 2023, section 7.4.
     """
     scores, ratings = (
-        statements.of_systems(frame[frame["part"] == FULL]).dropna(subset=["value"])
+        statements.drop_references(frame[frame["part"] == FULL]).dropna(
+            subset=["value"]
+        )
         for frame in (frames["scores"], frames["ratings"])
     )
     people = ratings.groupby(["criterion", *_TEXT])["value"].mean()
@@ -351,7 +353,7 @@ def least_copied(frames: Frames) -> pd.DataFrame:
             texts = estimates.Texts(graded, by_people, copied, document)
             rows += [
                 (criterion, metric, judge, *row)
-                for row in estimates.by_share(texts, str(metric))
+                for row in estimates.correlate_shares(texts, str(metric))
             ]
     return pd.DataFrame(
         rows,
@@ -371,7 +373,7 @@ def agreement_of_counts(frames: Frames) -> pd.DataFrame:
     low, high: bootstrap over documents, with the raters fixed. Shares are treated as
     counts, too: choose the criteria that are counts.
     """
-    ratings = statements.of_systems(frames["ratings"]).dropna(subset=["value"])
+    ratings = statements.drop_references(frames["ratings"]).dropna(subset=["value"])
     text_ratings = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     rows: list[tuple[object, ...]] = []
     for (study, criterion), texts in text_ratings.groupby(
@@ -427,7 +429,7 @@ DERIVED: dict[str, Derived] = {
     "text_numbers": Derived(("sources", "parts", "scores"), text_numbers),
     "means_of_first": Derived(("scores", "ratings"), means_of_first),
     "rating_violins": Derived(("ratings",), rating_violins),
-    "by_kind_of_author": Derived(("scores",), by_kind_of_author),
+    "by_kind_of_author": Derived(("scores",), average_author_kinds),
     "aligned_passages": Derived(("alignments", "sources"), aligned_passages),
     "facet_grades": Derived(("scores", "ratings"), facet_grades),
     "least_copied": Derived(("scores", "ratings"), least_copied),
@@ -444,7 +446,7 @@ DERIVED: dict[str, Derived] = {
     ),
     "tuning_by_use": Derived(("correlations",), statements.tuning_by_use),
     "sizes": Derived(("sources", "parts", "units"), statements.sizes),
-    "in_ensembles": Derived(("ensembles",), in_ensembles),
+    "in_ensembles": Derived(("ensembles",), average_ensembles),
     "metrics_of_notes": Derived(
         ("scores", "leaderboard", "ratings"), statements.metrics_of_notes
     ),

@@ -17,7 +17,7 @@ import pandas as pd
 
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
-from metassay.format.frames import to_csv
+from metassay.format.frames import format_csv
 from metassay.format.numbers import counted
 from metassay.format.prose import join_lines
 from metassay.reporting.published.printed import read_printed
@@ -140,7 +140,7 @@ def _unranked(cells: Cells) -> Iterator[str]:
         )
 
 
-def to_markdown(record: Record, cells: Cells) -> str:
+def format_markdown(record: Record, cells: Cells) -> str:
     """Return a pipe table; our intervals are in brackets."""
     columns = _columns(record, cells)
     heads = [
@@ -159,7 +159,7 @@ def to_markdown(record: Record, cells: Cells) -> str:
     return "\n".join([*head, *(f"| {' | '.join(line)} |" for line in lines)]) + "\n"
 
 
-def to_latex(record: Record, cells: Cells) -> str:
+def format_latex(record: Record, cells: Cells) -> str:
     """Return a document with one table, shrunk to the line if it is wider."""
     columns = _columns(record, cells)
     n = sum(len(kinds) for _, kinds in columns)
@@ -421,11 +421,11 @@ def _files(record: Record, cells: Cells) -> dict[str, bytes]:
     if all(isnan(cell.ours) for cell in cells.cells):
         return {}
     files = {
-        "md": to_markdown(record, cells).encode(),
-        "csv": to_csv(cells.frame(record)).encode(),
+        "md": format_markdown(record, cells).encode(),
+        "csv": format_csv(cells.frame(record)).encode(),
     }
     if record.form == "table":
-        return files | {"tex": to_latex(record, cells).encode()}
+        return files | {"tex": format_latex(record, cells).encode()}
     return files | picture_files(record, cells)
 
 
@@ -514,11 +514,10 @@ def summary(outcome: Outcome) -> list[str]:
         f"{n_drawn + n_same:,} figure(s) and table(s): {n_drawn:,} drawn, {n_same:,} as before;"
         f" {len(outcome.open):,} open (docs/figures.md)"
     ]
-    lines += [
-        f"{name}: not drawn: no number of it in {', '.join(table_path(*t) for t in tables)};"
-        f" {remedy(benchmark for benchmark, _ in tables)}"
-        for name, tables in outcome.lacking.items()
-    ]
+    for name, tables in outcome.lacking.items():
+        paths = ", ".join(table_path(*table) for table in tables)
+        fix = remedy(benchmark for benchmark, _ in tables)
+        lines.append(f"{name}: not drawn: no number of it in {paths}; {fix}")
     lines += [
         f"{name}: no number of ours for {', '.join(titles)}"
         for name, titles in outcome.absent.items()

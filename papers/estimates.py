@@ -43,7 +43,7 @@ class Texts(NamedTuple):
     document: NDArray[np.intp]
 
 
-def by_share(texts: Texts, metric: str) -> Iterator[tuple[object, ...]]:
+def correlate_shares(texts: Texts, metric: str) -> Iterator[tuple[object, ...]]:
     """Yield share, ALONE or ADDED, and the correlation with people, as `least_copied` has them."""
     if len(texts.metric) < 2:
         return

@@ -20,12 +20,12 @@ PAPERS: Mapping[str, Sequence[Record]] = {
 def find_records(root: Path) -> dict[str, list[Record]]:
     """Return all records by paper; those open for benchmarks that `root` has are open no more."""
     return {
-        paper: [_without_open(record, root) for record in records]
+        paper: [_drop_open(record, root) for record in records]
         for paper, records in PAPERS.items()
     }
 
 
-def _without_open(record: Record, root: Path) -> Record:
+def _drop_open(record: Record, root: Path) -> Record:
     benchmarks = {numbers.benchmark for numbers in record.all_numbers}
     folders = [root / BENCHMARKS / name for name in benchmarks]
     if record.open and folders and all(folder.is_dir() for folder in folders):

@@ -143,7 +143,7 @@ def _name_rows(axes: Axes, rows: Collection[str]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
-def _beside(
+def _write_beside(
     axes: Axes, text: str, xy: tuple[float, float], size: float, colour: str
 ) -> None:
     """Write text a little to the right of a point, in the panel or outside of it."""
@@ -196,7 +196,7 @@ def _bar_panel(axes: Axes, cells: Sequence[Cell], columns: Sequence[str]) -> Non
             if len(columns) > 1:
                 ends = (cell.ours, cell.high, cell.published)
                 end = max(0.0, *(end for end in ends if end is not None))
-                _beside(axes, label(cell.column), (end, y), 5.5, INK)
+                _write_beside(axes, label(cell.column), (end, y), 5.5, INK)
             y += 1
         y += 0.6
     axes.set_yticks(list(ticks.values()), labels=[label(row) for row in ticks])
@@ -352,7 +352,7 @@ def _lines(record: Record, cells: Cells) -> Figure:
         low, high = axes.get_ylim()
         heights = _spread([y for y, _, _ in ends], (high - low) * 0.06)
         for (_, name, colour), y in zip(ends, heights, strict=True):
-            _beside(axes, name, (axes.get_xlim()[1], y), 6.5, colour)
+            _write_beside(axes, name, (axes.get_xlim()[1], y), 6.5, colour)
     grid[0, 0].set_ylabel(record.axis)
     words = "ours: full lines, strokes: their intervals"
     words += "; printed: dashed" if _any_printed(cells.cells) else ""

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.metrics.faithfulness.record import BY_TEXT
-from metassay.statistics.best import behind_best, places
+from metassay.statistics.best import compare_with_best, places
 from metassay.statistics.correlation import weighted_pearson
 from metassay.statistics.document_means import Reals
 from metassay.statistics.ensembles import standardise
@@ -43,14 +43,14 @@ _STATEMENT = ["doc_id", "author", "number"]
 _COVERAGE = "coverage"
 
 
-def of_systems(frame: pd.DataFrame) -> pd.DataFrame:
+def drop_references(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of all authors but references."""
     return frame[~frame["author"].map(is_reference).astype(bool)]
 
 
 def _marks(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the mean mark of each statement: criterion, _STATEMENT and value."""
-    marks = of_systems(statement_ratings(ratings)).dropna(subset=["value"])
+    marks = drop_references(statement_ratings(ratings)).dropna(subset=["value"])
     return (
         marks.groupby(["criterion", *_STATEMENT], sort=True)["value"]
         .mean()
@@ -120,7 +120,7 @@ def _metrics(scores: pd.DataFrame) -> Iterator[_Metric]:
     """Yield every metric that has a direction, and coverage."""
     groups = {
         (str(metric), str(judge)): group.set_index(_STATEMENT)
-        for (metric, judge), group in of_systems(scores).groupby(
+        for (metric, judge), group in drop_references(scores).groupby(
             ["metric", "judge"], sort=True
         )
     }
@@ -150,7 +150,9 @@ def _texts(
     return both.index, estimates.Texts(values, marks, coverage, document)
 
 
-def _by_criterion(ratings: pd.DataFrame) -> Iterator[tuple[str, "pd.Series[float]"]]:
+def _group_by_criterion(
+    ratings: pd.DataFrame,
+) -> Iterator[tuple[str, "pd.Series[float]"]]:
     for criterion, group in _marks(ratings).groupby("criterion", sort=True):
         yield str(criterion), group.set_index(_STATEMENT)["value"]
 
@@ -162,10 +164,12 @@ def least_copied_statements(frames: Frames) -> pd.DataFrame:
     """
     metrics = list(_metrics(frames["statement_scores"]))
     rows: list[tuple[object, ...]] = []
-    for criterion, people in _by_criterion(frames["ratings"]):
+    for criterion, people in _group_by_criterion(frames["ratings"]):
         for metric in metrics:
             if statements := _texts(metric, people):
-                shares = estimates.by_share(statements[1], base_metric(metric.metric))
+                shares = estimates.correlate_shares(
+                    statements[1], base_metric(metric.metric)
+                )
                 rows += [
                     (criterion, metric.metric, metric.judge, *row) for row in shares
                 ]
@@ -197,7 +201,7 @@ def distilled(frames: Frames) -> pd.DataFrame:
     """
     metrics = [metric for metric in _metrics(frames["statement_scores"]) if metric.sign]
     rows: list[tuple[object, ...]] = []
-    for criterion, people in _by_criterion(frames["ratings"]):
+    for criterion, people in _group_by_criterion(frames["ratings"]):
         for added, which in ((False, ""), (True, " with coverage")):
             others, ours = (
                 sorted(
@@ -399,7 +403,7 @@ def metrics_of_notes(frames: Frames) -> pd.DataFrame:
     hallucination and omission the mean of two means, over studies of facts and over
     studies of key phrases per word, as in Ben Abacha et al. 2023. n: texts, over all
     studies. `place`: 1 for the best of all metrics with a direction, with judges, too.
-    `p`: of its being as good as the best (`statistics.best.behind_best`), metrics
+    `p`: of its being as good as the best (`statistics.best.compare_with_best`), metrics
     compared in pairs on texts that both score; small if the best one is closer to
     people. Both are null for a metric that scores less than ENOUGH of the texts that
     others do: its correlation is of other texts.
@@ -439,7 +443,7 @@ def _scores_of_notes(frames: Frames) -> pd.DataFrame:
         .map(SIGNS)
         .dropna()
     )
-    scores = of_systems(frames["scores"])
+    scores = drop_references(frames["scores"])
     wide = scores[scores["part"] == FULL].pivot(
         index=_TEXT, columns=["metric", "judge"], values="value"
     )
@@ -452,7 +456,9 @@ def _scores_of_notes(frames: Frames) -> pd.DataFrame:
 
 def _marks_of_notes(ratings: pd.DataFrame) -> pd.DataFrame:
     """Return the mean rating over raters: study, criterion, _TEXT and value."""
-    rated = of_systems(ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)])
+    rated = drop_references(
+        ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
+    )
     rated = rated[rated["criterion"].isin([*FACTS, *PHRASES])].dropna(subset=["value"])
     return (
         rated.groupby(["study", "criterion", *_TEXT], sort=True)["value"]
@@ -542,7 +548,7 @@ class _Correlations:
         ranked = n >= ENOUGH * n.max()
         place[ranked] = places(column.sign * r[metrics[ranked], 0].round(12))
         differences = self._differences(column, metrics[ranked].tolist())
-        p[ranked] = behind_best(
+        p[ranked] = compare_with_best(
             differences, place[ranked].tolist().index(1), n_documents
         )
         rows = zip(r[metrics, 0], *ends, n, place, p, strict=True)

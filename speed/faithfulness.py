@@ -181,15 +181,13 @@ def aligned(root: Path, count: int) -> dict[str, list[Case]]:
         )
         chosen = choose(ALIGNMENTS, block, where="speed")
         results = chosen.record.align(documents, chosen.options).documents
-        cases[name] = [
-            Case(
-                tuple(document.passages[at] for at in sorted(at for at, _ in its)),
-                (statement,),
-            )
-            for document, every in zip(documents, results, strict=True)
-            for statement, its in zip(document.statements, every, strict=True)
-            if its
-        ]
+        cases[name] = []
+        for document, every in zip(documents, results, strict=True):
+            for statement, its in zip(document.statements, every, strict=True):
+                places = sorted(place for place, _ in its)
+                passages = tuple(document.passages[place] for place in places)
+                if passages:
+                    cases[name].append(Case(passages, (statement,)))
     return cases
 
 

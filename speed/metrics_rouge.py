@@ -7,6 +7,7 @@ bit, then alternates them in one process and prints the paired ratios of their t
 import statistics
 import sys
 import time
+from itertools import chain, product
 
 import numpy as np
 from rouge_score import rouge_scorer
@@ -42,27 +43,26 @@ def invented(rng: np.random.Generator) -> str:
 def baseline(candidates: list[str], references: list[str], stemmer: bool) -> Values:
     scorer = rouge_scorer.RougeScorer(TYPES, use_stemmer=stemmer)
     scores = [scorer.score(r, c) for c, r in zip(candidates, references, strict=True)]
-    return [tuple(value for name in TYPES for value in score[name]) for score in scores]
+    return [
+        tuple(chain.from_iterable(score[name] for name in TYPES)) for score in scores
+    ]
 
 
 def candidate(candidates: list[str], references: list[str], stemmer: bool) -> Values:
     options = rouge.RougeOptions(stemmer=stemmer, split="newline")
     measured = rouge.measure(candidates, references, options)
+    names = product(TYPES, ("precision", "recall", "fmeasure"))
     columns = [
         [float(score.value or 0) for score in measured[f"{name}_{variant}"]]
-        for name in TYPES
-        for variant in ("precision", "recall", "fmeasure")
+        for name, variant in names
     ]
     return list(zip(*columns, strict=True))
 
 
 def main() -> None:
     rng = np.random.default_rng(SEED)
-    references = [
-        text
-        for text in (invented(rng) for _ in range(DOCUMENTS))
-        for _ in range(SYSTEMS)
-    ]
+    texts = [invented(rng) for _ in range(DOCUMENTS)]
+    references = [text for text in texts for _ in range(SYSTEMS)]
     candidates = [invented(rng) for _ in references]
     for stemmer in (False, True):
         if baseline(candidates, references, stemmer) != candidate(

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,12 +83,8 @@ class Tables(NamedTuple):
 def invented(documents: int, seed: int) -> Tables:
     """Documents with a reference and a text by each system; statements are claims, too."""
     drawn = random.Random(f"{SEED} {seed}")
-    words = [
-        f"{a}{b}{c}"
-        for a in "bdfgklmprst"
-        for b in ("an", "el", "or", "in")
-        for c in "aeiou"
-    ]
+    syllables = product("bdfgklmprst", ("an", "el", "or", "in"), "aeiou")
+    words = ["".join(letters) for letters in syllables]
 
     def said() -> str:
         return (

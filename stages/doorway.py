@@ -128,7 +128,7 @@ class StageIO:
             if key in self.entry.params.get(self.entry.params_file, ()):
                 self.path(self.param(key))
 
-    def beside_params(self, name: str) -> Path:
+    def path_beside_params(self, name: str) -> Path:
         """Return an output beside the benchmark's params.yaml, such as `headline.json`."""
         folder = Path(self.entry.params_file).parent
         return self.path((folder / name).as_posix())

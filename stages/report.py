@@ -70,11 +70,11 @@ def main(io: StageIO) -> None:
         ),
         scales=io.criteria(),
         facets=segmentation.record.facets(segmentation.options),
-        shown_as=ShownAs.of(shown_as, writers, judges),
+        shown_as=ShownAs.choose(shown_as, writers, judges),
     )
     write_report(report, io.path(f"reports/{io.benchmark}"))
     tables = [
         report.tables[name] for name in ("leaderboard", "certificates", "criteria")
     ]
     numbers = evaluation_numbers(*tables, models_table(report.responses, {}))
-    write_numbers(numbers, evaluation_plots(*tables), io.beside_params)
+    write_numbers(numbers, evaluation_plots(*tables), io.path_beside_params)

@@ -28,9 +28,9 @@ def main(io: StageIO) -> None:
         **fields,
         test=io.param("test"),
         published=compare_judges(io.param("published"), io.path(PUBLISHED), cards),
-        shown_as=ShownAs.of(shown_as, [], judges),
+        shown_as=ShownAs.choose(shown_as, [], judges),
     )
     write_judge_test(report, io.path(f"reports/{io.benchmark}"))
     table = report.tables["judge_cards"]
     numbers = judge_numbers(table, models_table(report.responses, {}))
-    write_numbers(numbers, judge_plots(table), io.beside_params)
+    write_numbers(numbers, judge_plots(table), io.path_beside_params)

@@ -25,4 +25,4 @@ def main(io: StageIO) -> None:
     write_segment_test(report, io.path(f"reports/{io.benchmark}"))
     scores = report.tables["segment_scores"]
     numbers = segmentation_numbers(scores, models_table(report.responses, {}))
-    write_numbers(numbers, segmentation_plots(scores), io.beside_params)
+    write_numbers(numbers, segmentation_plots(scores), io.path_beside_params)

@@ -21,10 +21,10 @@ def read_labelled(folder: Path) -> list[Labelled]:
     content = read_csabstruct(folder)
     if content.problems:
         raise BadInput(content.problems.lines())
-    return [_to_labelled(document) for document in content.documents]
+    return [_make_labelled(document) for document in content.documents]
 
 
-def _to_labelled(document: DocumentRow) -> Labelled:
+def _make_labelled(document: DocumentRow) -> Labelled:
     sentences = document.sentences
     spans = [sentence.span for sentence in sentences]
     text = Text("abstract", Part(FULL, document.text, [], OK), [], sentences=spans)

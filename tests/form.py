@@ -14,3 +14,26 @@ def unpacked_literals(tree: ast.AST) -> Iterator[int]:
             for key, value in zip(node.keys, node.values, strict=True):
                 if key is None and isinstance(value, ast.Dict):
                     yield value.lineno
+
+
+def chained_conditionals(tree: ast.AST) -> Iterator[int]:
+    """Lines of conditional expressions that have another one inside."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.IfExp):
+            parts = [node.test, node.body, node.orelse]
+            inside = [child for part in parts for child in ast.walk(part)]
+            if any(isinstance(child, ast.IfExp) for child in inside):
+                yield node.lineno
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def loops_in_loops(tree: ast.AST) -> Iterator[int]:
+    """Lines of comprehensions with three loops or more, those inside them included."""
+    for node in ast.walk(tree):
+        if isinstance(node, _COMPREHENSIONS):
+            inside = ast.walk(node)
+            parts = [each for each in inside if isinstance(each, _COMPREHENSIONS)]
+            if sum(len(part.generators) for part in parts) > 2:
+                yield node.lineno

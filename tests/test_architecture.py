@@ -16,7 +16,7 @@ from tests.architecture import (
     sources,
     upward,
 )
-from tests.form import unpacked_literals
+from tests.form import chained_conditionals, loops_in_loops, unpacked_literals
 
 
 def test_every_file_lies_in_a_room() -> None:
@@ -81,6 +81,26 @@ def test_no_literal_is_unpacked_into_another() -> None:
         for package in (*PACKAGES, "tests")
         for file in sources(package)
         for line in unpacked_literals(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+
+
+def test_no_conditional_stands_inside_another() -> None:
+    """`a if b else c if d else e` is read twice; `if` with names is read once."""
+    assert not [
+        f"{file}:{line}"
+        for package in (*PACKAGES, "tests")
+        for file in sources(package)
+        for line in chained_conditionals(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+
+
+def test_no_comprehension_has_three_loops() -> None:
+    """Two loops are a table; with three, a name for the inner ones helps."""
+    assert not [
+        f"{file}:{line}"
+        for package in PACKAGES
+        for file in sources(package)
+        for line in loops_in_loops(ast.parse(file.read_text(encoding="utf-8")))
     ]
 
 

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.tables.checks import check_sources, without_further_references
+from metassay.tables.checks import check_sources, drop_further_references
 from metassay.tables.names import is_reference, reference_number
 
 
@@ -25,7 +25,7 @@ def test_who_is_a_reference() -> None:
         map(is_reference, ("reference2", "reference:", "reference:b", "s:2", "s"))
     )
     rows = pd.DataFrame({"author": ["reference", "s", "reference:2", "reference:b"]})
-    assert without_further_references(rows)["author"].tolist() == [
+    assert drop_further_references(rows)["author"].tolist() == [
         "reference",
         "s",
         "reference:b",

@@ -100,7 +100,7 @@ def test_plain_dvc_agrees_on_what_is_stale(project: Path) -> None:
     (project / "data/tables/b01/ratings/given.parquet").unlink()
     plan = dag.plan(project, ["b00", "b01"])
     changed = set(json.loads(dvc(project, "status", "--json")))
-    assert changed | set(plan.after(changed)) == plan.stale
+    assert changed | set(plan.dependents_of(changed)) == plan.stale
 
 
 def test_a_dataset_that_is_not_there_is_brought_for_who_reads_it_and_for_nobody_else(

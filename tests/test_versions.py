@@ -28,9 +28,9 @@ from metassay.core.versions import (
     KINDS,
     declared_version,
     find_stale,
+    format_yaml,
     index_of,
     read,
-    to_yaml,
     version_of,
     versions,
 )
@@ -196,7 +196,7 @@ def test_dvc_and_we_read_what_is_written() -> None:
             "12": {"version": 1, "prompts": {"a": "0"}},
         },
     }
-    text = to_yaml(collected)
+    text = format_yaml(collected)
     assert parse_yaml(text, "versions.yaml") == yaml.safe_load(text) == collected
 
 
@@ -210,7 +210,7 @@ def test_entries_that_are_missing_or_old_are_told(tmp_path: Path) -> None:
     collected = versions(ROOT, PARAMS)
     collected["stages"]["measure"] = 0
     del collected["metrics"]["rouge"]
-    (tmp_path / FILE).write_text(to_yaml(collected), encoding="utf-8")
+    (tmp_path / FILE).write_text(format_yaml(collected), encoding="utf-8")
     remedy = "run `metassay update`, then this again"
     keys = ["stages.measure", "metrics.rouge", "metrics.bleu"]
     assert find_stale(tmp_path, PARAMS, keys) == [

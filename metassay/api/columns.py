@@ -155,7 +155,7 @@ def find_columns(
     inferred = None
     if guess is not None:
         find_keys(guess)
-        guess.by_name(Role.RATER)
+        guess.take_usual(Role.RATER)
         take_ranks(guess)
         _check_needed(guess, other, roles)
         _take_unreadable(guess, shape)
@@ -215,7 +215,7 @@ def _take_unreadable(guess: Guess, shape: Shape) -> None:
     """Take all columns for values if none has numbers or grades: their cells tell what to do."""
     if Role.VALUE in guess.roles or guess.spread or guess.numbers():
         return
-    guess.by_name(Role.RATER if shape is RATINGS_FILE else Role.METRIC)
+    guess.take_usual(Role.RATER if shape is RATINGS_FILE else Role.METRIC)
     if not guess.free:
         fix = f"name it in the header; {REMEDY}"
         guess.problems.add(guess.sheet.head, f"no column is a {shape.what}", fix)

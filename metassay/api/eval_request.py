@@ -81,12 +81,12 @@ def check_request(
     usual = {name: metric.better for name, metric in descriptions().items()}
     better_or_none = {**request.better, "neither": request.confounds}
     by_file = _directions_of(scores, problems)
-    cells = {} if scores is None else _by_cells(scores, "metric", ["judge"])
+    cells = {} if scores is None else _guess_directions(scores, "metric", ["judge"])
     scored = {
         name: direction([name], better_or_none, usual, by_file=by_file, by_cells=cells)
         for name in metrics
     }
-    of_people = _by_cells(ratings, "criterion", ["study", "rater"])
+    of_people = _guess_directions(ratings, "criterion", ["study", "rater"])
     rated = {
         name: direction([name], request.better, {}, by_cells=of_people, criterion=True)
         for name in ratings.names
@@ -156,7 +156,7 @@ def _name_option(problem: str) -> str:
     return f"--{option.replace('Input should be', 'must be')}"
 
 
-def _by_cells(
+def _guess_directions(
     file: InputTable, name: str, scorer: Sequence[str]
 ) -> dict[str, Direction]:
     """Return the directions that the cells of a file tell: passes, and ranks."""

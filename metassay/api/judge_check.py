@@ -24,7 +24,7 @@ from metassay.api.judge_tables import (
     make_tables,
     unlabelled_systems,
 )
-from metassay.api.results import Results, as_tuple
+from metassay.api.results import Results, list_names
 from metassay.api.verdict_table import Choices, Verdicts, read_verdicts
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records
@@ -224,16 +224,16 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
     choices = Choices(
-        judge=as_tuple(judge),
-        human=as_tuple(human),
+        judge=list_names(judge),
+        human=list_names(human),
         doc=doc,
         system=system,
         rater=rater,
-        by=as_tuple(by),
-        passes=as_tuple(passes),
+        by=list_names(by),
+        passes=list_names(passes),
         pass_from=pass_from,
-        missing=as_tuple(missing),
-        rows={column: as_tuple(values) for column, values in (rows or {}).items()},
+        missing=list_names(missing),
+        rows={column: list_names(values) for column, values in (rows or {}).items()},
         require=dict(require or {}),
         card=str(card),
         margin=margin,

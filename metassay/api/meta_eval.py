@@ -21,7 +21,7 @@ from metassay.api.reading import (
     read_both,
     warn_of_names,
 )
-from metassay.api.results import Results, as_tuple
+from metassay.api.results import Results, list_names
 from metassay.api.slices import Slice, find_groups, find_slices
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, collect_problems, raise_problems
@@ -262,25 +262,25 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
             doc=doc,
             system=system,
             rater=rater,
-            by=as_tuple(by),
+            by=list_names(by),
             strata=strata,
             cluster=cluster,
             family=family,
             part=part,
-            columns=as_tuple(columns),
+            columns=list_names(columns),
             rows=_words_of_rows(rows or {}),
-            missing=as_tuple(missing),
+            missing=list_names(missing),
         ),
-        {"lower": as_tuple(lower), "higher": as_tuple(higher)},
+        {"lower": list_names(lower), "higher": list_names(higher)},
         dict(scale or {}),
-        None if compared is None else as_tuple(compared),
-        as_tuple(confounds),
+        None if compared is None else list_names(compared),
+        list_names(confounds),
         {
             **options,
             "primary": primary,
             "primary_criterion": primary_criterion,
             "tried": tried,
-            "fitted": list(as_tuple(fitted)),
+            "fitted": list(list_names(fitted)),
         },
     )
     try:
@@ -473,7 +473,7 @@ def _words_of_rows(rows: Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
     return tuple(
         f"{column}={value}"
         for column, values in rows.items()
-        for value in as_tuple(values)
+        for value in list_names(values)
     )
 
 

@@ -107,7 +107,7 @@ def read_both(
     rated = rated._replace(
         table=round_trip(RATINGS, rated.table[list(RATINGS.columns)])
     )
-    return (_as_scores(scored) if scored else None), rated
+    return (_make_scores(scored) if scored else None), rated
 
 
 def _check_values(
@@ -163,7 +163,7 @@ def find_faults(sheet: Sheet, *, scores: bool, roles: Roles) -> list[str]:
     return problems
 
 
-def _as_scores(scored: InputTable) -> InputTable:
+def _make_scores(scored: InputTable) -> InputTable:
     value = scored.table["value"]
     table = scored.table.assign(
         low=value, high=value, n_expected=1, n_judged=1, n_failed=0
@@ -229,7 +229,9 @@ def _stack(
     sheet: Sheet, rows: pd.DataFrame, columns: Columns, shape: Shape, faults: Findings
 ) -> pd.DataFrame:
     """Return a row per value, with its `row` and `column` in the file."""
-    values = {name: _by_criterion(sheet, name, rows, faults) for name in columns.values}
+    values = {
+        name: _read_by_criterion(sheet, name, rows, faults) for name in columns.values
+    }
     rows = rows.assign(row=np.arange(len(rows)))
     sizes = [len(part.lines) for part in sheet.parts]
     if "rater" not in rows and shape is RATINGS_FILE and sheet.parts:
@@ -409,7 +411,7 @@ def _check_duplicates(
         faults.add(place, what, fix, where)
 
 
-def _by_criterion(
+def _read_by_criterion(
     sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings
 ) -> Array:
     """Read the numbers of a column, those of each criterion by its own words if it has some."""

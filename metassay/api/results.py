@@ -9,14 +9,14 @@ from pathlib import Path
 import pandas as pd
 
 from metassay.core.atomic import whole_folder
-from metassay.format.frames import to_csv
+from metassay.format.frames import format_csv
 from metassay.reporting.warning_lines import WarningLine, warning_lines
 from metassay.tables.data_warnings import WARNINGS
 from metassay.tables.evidence import DESIGNS
 from metassay.tables.parquet import empty
 
 
-def as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+def list_names(names: str | Sequence[str]) -> tuple[str, ...]:
     """Return the names as a tuple; a string is one name."""
     return (names,) if isinstance(names, str) else tuple(names)
 
@@ -77,7 +77,9 @@ class Results:
 
     def write_tables(self, folder: Path) -> None:
         """Write these files but the page."""
-        contents = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
+        contents = {
+            f"{name}.csv": format_csv(table) for name, table in self.tables.items()
+        }
         contents["choices.json"] = (
             f"{json.dumps(self.choices, indent=2, ensure_ascii=False)}\n"
         )

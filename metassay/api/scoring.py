@@ -115,9 +115,9 @@ def score(
     >>> metassay.score(["the cat sat"], ["the cat"], metrics=[shared])["shared"].tolist()
     [2.0]
     """
-    inputs = {"text": _as_list("texts", texts)}
+    inputs = {"text": _list_texts("texts", texts)}
     inputs |= {
-        name: _as_list(f"{name}s", values)
+        name: _list_texts(f"{name}s", values)
         for name, values in (("reference", references), ("source", sources))
         if values is not None
     }
@@ -144,7 +144,7 @@ def score(
     return pd.DataFrame(scores, index=index, dtype=np.float64)
 
 
-def _as_list(argument: str, texts: Texts) -> list[str | None]:
+def _list_texts(argument: str, texts: Texts) -> list[str | None]:
     if isinstance(texts, str):
         raise BadInput(f"{argument}: is one text; give a list of texts")
     values = [None if is_scalar(text) and pd.isna(text) else text for text in texts]
@@ -176,22 +176,22 @@ def _choose(metric: AnyMetric) -> _Chosen:
     """Return what computes a metric, of whichever form it is named in."""
     if isinstance(metric, Metric):
         name = metric.descriptions[0].name
-        return _of_record(
+        return _choose_record(
             metric, parse(metric.options, {}, where=f"metrics > {name}"), name
         )
     if callable(metric):
-        return _of_function(metric)
+        return _wrap_function(metric)
     if isinstance(metric, str):
         if metric not in METRICS and is_path(metric):
             value = object_at(metric, "KIND", where="metrics")
             if callable(value) and not isinstance(value, Metric):
-                return _of_function(value)
+                return _wrap_function(value)
         metric = {"kind": metric, **DEFAULTS.get(metric, {})}
     chosen = choose(METRICS, dict(metric), where="metrics")
-    return _of_record(chosen.record, chosen.options, chosen.kind)
+    return _choose_record(chosen.record, chosen.options, chosen.kind)
 
 
-def _of_record(record: Metric, options: Any, name: str) -> _Chosen:
+def _choose_record(record: Metric, options: Any, name: str) -> _Chosen:
     against = record.against
     needs = () if against == "nothing" else tuple(against.split(" and "))
 
@@ -217,7 +217,7 @@ def _of_record(record: Metric, options: Any, name: str) -> _Chosen:
     return _Chosen(name, needs, measure)
 
 
-def _of_function(function: Function) -> _Chosen:
+def _wrap_function(function: Function) -> _Chosen:
     name = getattr(function, "__name__", type(function).__name__)
     if not name.isidentifier():
         raise BadInput(

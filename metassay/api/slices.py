@@ -37,7 +37,7 @@ def find_slices(
     text has two values, or a column more than LARGEST.
     """
     faults = Findings()
-    values = {column: _of_texts(files, column, faults) for column in by}
+    values = {column: _value_texts(files, column, faults) for column in by}
     problems = faults.lines()
     for column, of_texts in values.items():
         if (n := of_texts.nunique()) > LARGEST:
@@ -125,7 +125,7 @@ def _check_values(
     return rows
 
 
-def _of_texts(
+def _value_texts(
     files: Sequence[InputTable], column: str, faults: Findings
 ) -> "pd.Series[str]":
     """Return the value of every text, indexed by TEXT; missing where there is none."""

@@ -22,7 +22,7 @@ from metassay.core.errors import shown as quoted
 from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import load
-from metassay.format.frames import to_csv
+from metassay.format.frames import format_csv
 from metassay.format.numbers import counted, probability, shown
 from metassay.tracking.comparison import words
 from metassay.tracking.comparison.differences import (
@@ -196,7 +196,7 @@ def _write(args: argparse.Namespace, comparisons: Sequence[Comparison]) -> None:
 
 
 def _csv(comparisons: Sequence[Comparison]) -> str:
-    first, *others = [to_csv(words.table(comparison)) for comparison in comparisons]
+    first, *others = [format_csv(words.table(comparison)) for comparison in comparisons]
     return first + "".join(text.split("\n", 1)[1] for text in others)
 
 

@@ -153,7 +153,7 @@ def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
         params.benchmarks[name],
         float(params.meta_evaluation["confidence"]),
     )
-    shown_as = ShownAs.of(params.shown_as, benchmark.writers, benchmark.judges)
+    shown_as = ShownAs.choose(params.shown_as, benchmark.writers, benchmark.judges)
     certificates = read(CERTIFICATES, folder / "certificates.parquet")
     answers = list(best_of(shown_as.frame(certificates)))
     if not benchmark.criteria:

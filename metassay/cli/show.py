@@ -17,7 +17,7 @@ from metassay.core.errors import BadInput, hint
 from metassay.core.params import Params
 from metassay.core.stages import TABLES, files_in
 from metassay.core.visible import visible
-from metassay.format.frames import rows, to_csv
+from metassay.format.frames import format_csv, rows
 from metassay.format.glossary import terms
 from metassay.format.numbers import shown
 from metassay.llm.endpoints import parse_models
@@ -63,10 +63,10 @@ def show(args: argparse.Namespace) -> int:
     if args.csv:
         say(Console(stderr=True), *notes)
         if is_stdout(args.csv):
-            print(to_csv(frame), end="")
+            print(format_csv(frame), end="")
             return 0
         with whole_file(args.csv) as file:
-            file.write(to_csv(frame).encode())
+            file.write(format_csv(frame).encode())
         return 0
     say(console, *notes)
     whole = args.all or table is None
@@ -161,7 +161,7 @@ def table_of(name: str, table: str, params: Params) -> tuple[pd.DataFrame, list[
     """Return a table of a benchmark, and notes on it."""
     evaluation, folder = params.every[name], Path(TABLES) / name
     renamed = (getattr(evaluation, key, []) for key in ("writers", "judges"))
-    shown_as = ShownAs.of(params.shown_as, *renamed)
+    shown_as = ShownAs.choose(params.shown_as, *renamed)
     if table == "means":
         return headline.board(folder, shown_as), []
     if table == "trust":

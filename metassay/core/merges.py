@@ -35,7 +35,7 @@ def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:
             problems += file_problems(root, folder / "dvc.yaml", ("stages",))
         lock = folder / "dvc.lock"
         has_lock = (root / lock).exists()
-        if has_lock and not ((root / lock).is_file() and _as_dvc_writes(root / lock)):
+        if has_lock and not ((root / lock).is_file() and _is_readable(root / lock)):
             problems += [
                 f"{problem}; {_OF_A_LOCK}"
                 for problem in file_problems(root, lock, _LOCK)
@@ -43,7 +43,7 @@ def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:
     return problems
 
 
-def _as_dvc_writes(lock: Path) -> bool:
+def _is_readable(lock: Path) -> bool:
     """Return whether DVC can read its file; other readers can differ about words in it."""
     try:
         text = lock.read_text(encoding="utf-8")

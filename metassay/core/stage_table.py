@@ -53,7 +53,7 @@ class Stage:
         return self.program or self.name
 
     @property
-    def over_mapping(self) -> bool:
+    def repeats_over_mapping(self) -> bool:
         """Whether it repeats over a mapping of names to files or folders."""
         return self.each in ("few_shot", "studies", "released_claims", *TUNED)
 

@@ -176,7 +176,7 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
         ],
     }
     deps = [
-        *([_VALUE] if stage.over_mapping else []),
+        *([_VALUE] if stage.repeats_over_mapping else []),
         *stage.files,
         *_trained_base(stage, folder),
         *map(_path, stage.reads),
@@ -239,7 +239,7 @@ def _path(table: str) -> str:
 def _settings_keys(stage: Stage, stages: Stages) -> list[str]:
     fields = " ".join([*stage.files, *stage.kinds, *stage.shared])
     keys = [key for key in _HOLE.findall(fields) if key not in _OF_ENTRY]
-    keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []
+    keys += [f"{stage.each}.{ELEMENT}"] if stage.repeats_over_mapping else []
     for folder in (table[:-1] for table in stage.reads if table.endswith("/")):
         keys += [
             list_name
@@ -271,7 +271,7 @@ def dvc_entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
     # DVC calls elements of a list `item`; keys of a mapping `key` and its values
     # `item`.
     names = {
-        "element": "${key}" if stage.over_mapping else "${item}",
+        "element": "${key}" if stage.repeats_over_mapping else "${item}",
         "value": "${item}",
     }
     return {"foreach": f"${{{stage.each}}}", "do": fill_template(block, names)}
@@ -292,7 +292,10 @@ def instances(
         return
     names = values[stage.each]
     for name in names:
-        more = {"element": name, "value": names[name] if stage.over_mapping else ""}
+        more = {
+            "element": name,
+            "value": names[name] if stage.repeats_over_mapping else "",
+        }
         yield f"{stage.name}@{name}", fill_template(template, words | more)
 
 

@@ -131,7 +131,7 @@ def _problems(root: yaml.Node) -> Iterator[str]:
         elif isinstance(node, yaml.MappingNode):
             yield from _keys(place, [key for key, _ in node.value])
         if isinstance(node, yaml.CollectionNode) and node.flow_style:
-            yield from _in_brackets(place, node)
+            yield from _find_colons(place, node)
         stack += [
             (child, (*place, step))
             for step, _, child in reversed(list(_children(node)))
@@ -149,7 +149,7 @@ def _children(node: yaml.Node) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
             yield str(index), value, value
 
 
-def _in_brackets(place: tuple[str, ...], node: yaml.Node) -> Iterator[str]:
+def _find_colons(place: tuple[str, ...], node: yaml.Node) -> Iterator[str]:
     """Find colons in words between brackets, such as {url: http://here}: DVC rejects them."""
     for step, key, child in _children(node):
         for word in {id(n): n for n in (key, child)}.values():
@@ -208,13 +208,13 @@ def _why(error: yaml.YAMLError) -> str:
 
 
 def _located(problem: str, roots: dict[str, yaml.Node | None]) -> str:
-    def with_line(match: re.Match[str]) -> str:
+    def add_line(match: re.Match[str]) -> str:
         if match[0] not in roots:
             roots[match[0]] = _root(Path(match[0]))
         line = _line(roots[match[0]], problem[match.end() :])
         return f"{match[0]}, line {line}" if line else match[0]
 
-    return _FILE.sub(with_line, problem)
+    return _FILE.sub(add_line, problem)
 
 
 def _root(path: Path) -> yaml.Node | None:

@@ -209,11 +209,11 @@ def answering(
     """Return the settings of a model and its endpoint that an answer depends on."""
     model = models.get(name, {})
     endpoint = endpoints.get(str(model.get("endpoint")), {})
-    rest = _without(model, NO_ANSWER["models"] | {"endpoint"})
-    return {**rest, "endpoint": _without(endpoint, NO_ANSWER["endpoints"])}
+    rest = _drop_keys(model, NO_ANSWER["models"] | {"endpoint"})
+    return {**rest, "endpoint": _drop_keys(endpoint, NO_ANSWER["endpoints"])}
 
 
-def _without(block: Block, keys: Iterable[str]) -> Block:
+def _drop_keys(block: Block, keys: Iterable[str]) -> Block:
     return {key: value for key, value in block.items() if key not in keys}
 
 
@@ -254,7 +254,7 @@ def read(root: Path) -> Versions:
         return {}
 
 
-def to_yaml(collected: Versions) -> str:
+def format_yaml(collected: Versions) -> str:
     """Return the text of versions.yaml, the same for the same versions."""
     text: str = yaml.dump(
         collected, sort_keys=False, allow_unicode=True, width=1000, Dumper=_Dumper

@@ -206,7 +206,7 @@ def check_citations(rows: Rows) -> None:
     for row in rows.texts:
         count = passages.get(row.doc_id, 0)
         # A missing source or text is another problem.
-        beyond = _beyond(row.text, count) if row.text and count else []
+        beyond = _list_beyond(row.text, count) if row.text and count else []
         if not beyond:
             continue
         doc = f"doc_id {shown(row.doc_id)}"
@@ -221,7 +221,7 @@ def check_citations(rows: Rows) -> None:
             rows.warnings.add(row.at, what, fix, where)
 
 
-def _beyond(text: str, count: int) -> list[int]:
+def _list_beyond(text: str, count: int) -> list[int]:
     """Return the cited numbers that are not below `count`, in order."""
     numbers = chain.from_iterable(map(_NUMBER.findall, _BRACKETS.findall(text)))
     if all(int(number) < count for number in numbers):

@@ -14,9 +14,9 @@ from metassay.tabular.rows import (
     Place,
     Rows,
     TextRow,
+    canonical_json,
     source_row,
     split_turns,
-    to_json,
 )
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
@@ -65,7 +65,9 @@ def read_aci_bench(folder: Path) -> Rows:
         speaker, passages = split_turns(
             record.fields[_DIALOGUE], _TURN, at, rows, where
         )
-        more = to_json({n: v for n, v in about.get(encounter, {}).items() if n != _KEY})
+        more = canonical_json(
+            {n: v for n, v in about.get(encounter, {}).items() if n != _KEY}
+        )
         rows.sources.append(
             source_row(at, encounter, "note", passages, speaker, attributes=more)
         )

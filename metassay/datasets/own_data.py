@@ -43,8 +43,8 @@ from metassay.tabular.rows import (
     SegmentRow,
     SourceRow,
     TextRow,
+    canonical_json,
     source_row,
-    to_json,
 )
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
@@ -79,7 +79,7 @@ def _check_key(value: str) -> str:
 
 
 def _check_attributes(value: dict[str, Any]) -> dict[str, Any]:
-    _check_text(to_json(value))
+    _check_text(canonical_json(value))
     return value
 
 
@@ -319,7 +319,9 @@ def read_sources(path: Path, rows: Rows) -> None:
             text = [passage.text for passage in source.passages]
             speaker = [passage.speaker for passage in source.passages]
             group = [passage.group for passage in source.passages]
-            more = None if source.attributes is None else to_json(source.attributes)
+            more = (
+                None if source.attributes is None else canonical_json(source.attributes)
+            )
             row = SourceRow(
                 at=at,
                 doc_id=source.doc_id,

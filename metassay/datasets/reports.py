@@ -12,7 +12,7 @@ import pandas as pd
 
 from metassay.core.errors import shown
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.rows import Place, Rows, TextRow, source_row, to_json
+from metassay.tabular.rows import Place, Rows, TextRow, canonical_json, source_row
 from metassay.text.sentences import sentences
 
 VERSION = 2  # raised by whoever changes results of this module's kinds
@@ -62,7 +62,7 @@ def read_mimic_reports(folder: Path) -> Rows:
         doc_id = f"report_{report.row_id}"
         spans = sentences(report.findings)
         passages = [report.findings[start:end] for start, end in spans]
-        attributes = to_json({"kind": report.kind})
+        attributes = canonical_json({"kind": report.kind})
         rows.sources.append(
             source_row(at, doc_id, "impression", passages, attributes=attributes)
         )

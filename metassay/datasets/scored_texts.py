@@ -30,8 +30,8 @@ from metassay.tabular.rows import (
     SegmentRow,
     SourceRow,
     TextRow,
+    canonical_json,
     source_row,
-    to_json,
 )
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
@@ -103,7 +103,7 @@ def read_frank(folder: Path) -> Rows:
         doc_id, author = _frank_place(value)
         if doc_id not in known:
             known.add(doc_id)
-            about = to_json(
+            about = canonical_json(
                 {"corpus": _CORPORA[value["dataset"]], "split": value["split"]}
             )
             rows.sources.append(source_row(at, doc_id, "other", [], attributes=about))
@@ -447,7 +447,7 @@ def _source(
     at: Place, doc_id: str, sentences: list[str], **attributes: str
 ) -> SourceRow:
     passages = [text.strip() for text in sentences if text.strip()]
-    text = to_json(attributes) if attributes else None
+    text = canonical_json(attributes) if attributes else None
     return source_row(at, doc_id, "abstract", passages, attributes=text)
 
 

@@ -5,8 +5,8 @@
 
 The function gets a shard (consecutive pieces) and the common arguments, and returns an
 answer for the shard. `Local` makes a single shard; a cluster makes several
-(`dask_cluster`). Pieces can be the rows of documents (`by_document`), of which
-`on_frames` makes tables again.
+(`dask_cluster`). Pieces can be the rows of documents (`group_by_document`), of which
+`apply_to_frames` makes tables again.
 """
 
 from collections.abc import Callable, Sequence
@@ -57,7 +57,9 @@ class Local:
 LOCAL = Local()
 
 
-def by_document(*frames: pd.DataFrame) -> tuple[list[Rows], tuple[pd.DataFrame, ...]]:
+def group_by_document(
+    *frames: pd.DataFrame,
+) -> tuple[list[Rows], tuple[pd.DataFrame, ...]]:
     """Return the rows of each document in each frame, and the frames without rows.
 
     Documents are in the order of the first frame; others are left out.
@@ -73,7 +75,7 @@ def by_document(*frames: pd.DataFrame) -> tuple[list[Rows], tuple[pd.DataFrame, 
     return list(by_doc.values()), tuple(frame[:0] for frame in frames)
 
 
-def on_frames(
+def apply_to_frames(
     shard: Sequence[Rows],
     forms: Sequence[pd.DataFrame],
     function: Callable[..., Any],

@@ -29,7 +29,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows(frame, *names)]
 
 
-def to_csv(frame: pd.DataFrame) -> str:
+def format_csv(frame: pd.DataFrame) -> str:
     """Write all rows and columns with all stored digits; null is empty; lines end in a newline.
 
     A text that a spreadsheet could take for a formula gets a single quote in front.
@@ -44,7 +44,7 @@ def to_csv(frame: pd.DataFrame) -> str:
     return safe.to_csv(index=False, na_rep="", lineterminator="\n")
 
 
-def to_markdown(frame: pd.DataFrame) -> str:
+def format_markdown(frame: pd.DataFrame) -> str:
     """Write a Markdown table: numbers to four significant digits, null empty, text escaped.
 
     Two long columns are listed below the table: each `recipe`, and each `note`, with a

@@ -35,7 +35,9 @@ def rounded(value: float | None) -> float | None:
 
 def _decimals(value: float) -> int:
     size = abs(value)
-    return 3 if size < 10 else 2 if size < 100 else 1
+    if size < 10:
+        return 3
+    return 2 if size < 100 else 1
 
 
 def short(value: float | None) -> str:
@@ -43,8 +45,10 @@ def short(value: float | None) -> str:
     if value is None or missing(value):
         return ""
     text = f"{value:.2f}"
+    if value == 0:
+        return "0"
     if float(text) == 0:
-        return "0" if value == 0 else "<.01" if value > 0 else f">{MINUS}.01"
+        return "<.01" if value > 0 else f">{MINUS}.01"
     return (MINUS if value < 0 else "") + text.removeprefix("-").removeprefix("0")
 
 

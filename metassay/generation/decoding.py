@@ -151,7 +151,7 @@ def write_locally(
         **{package: extra.version(package) for package in _PACKAGES},
     }
     recipe = "|".join([kind.name, *(f"{key}:{value}" for key, value in fields.items())])
-    rows = texts_of(texts, [_to_written(output) for output in written], name, recipe)
+    rows = texts_of(texts, [_read_output(output) for output in written], name, recipe)
     return Generated(rows, tuple(_warnings(name, texts, written, limit)))
 
 
@@ -209,7 +209,7 @@ def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
     return text, end is not None and not forced
 
 
-def _to_written(output: Output | None) -> Written:
+def _read_output(output: Output | None) -> Written:
     if output is None:
         return "error", None
     if output.text is None or not output.ended:

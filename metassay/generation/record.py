@@ -10,7 +10,7 @@ import pandas as pd
 from metassay import __version__
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
-from metassay.executor.record import LOCAL, Executor, by_document, on_frames
+from metassay.executor.record import LOCAL, Executor, apply_to_frames, group_by_document
 from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
@@ -59,8 +59,10 @@ def write_texts(
     workers = executor_for(system, executor)
     if not workers.remote:
         return Generated(*write(sources, *rest))
-    pieces, forms = by_document(sources)
-    shards = workers.map(on_frames, pieces, forms, write, *rest, files=files_of(system))
+    pieces, forms = group_by_document(sources)
+    shards = workers.map(
+        apply_to_frames, pieces, forms, write, *rest, files=files_of(system)
+    )
     texts = pd.concat([shard.texts for shard in shards], ignore_index=True)
     return Generated(
         texts, tuple(warning for shard in shards for warning in shard.warnings)

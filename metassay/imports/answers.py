@@ -66,14 +66,14 @@ def parse_answer(
             yield from parse_value(ranked, element["rank"], by, person=person)
     elif isinstance(answer, list | tuple) and not elements:
         chosen = " | ".join(sorted(map(str, answer)))
-        yield from _of_side(
+        yield from _parse_side(
             name, answer[0] if len(answer) == 1 else chosen, by, person=person
         )
     else:
-        yield from _of_side(name, answer, by, person=person)
+        yield from _parse_side(name, answer, by, person=person)
 
 
-def _of_side(
+def _parse_side(
     name: object, answer: object, by: object, *, person: bool
 ) -> Iterator[Judgment]:
     if person:

@@ -53,19 +53,19 @@ def read(task: Task) -> Iterator[Item]:
             place=place,
             record=record,
             judgments=_judgments(submitted),
-            doc=_of_record(record, Role.DOC)
+            doc=_find_role(record, Role.DOC)
             or first(record, "id", "external_id", "_server_id"),
-            system=_of_record(record, Role.SYSTEM) or TEXTS,
-            text=_of_record(record, Role.TEXT),
-            source=[text(_of_record(record, Role.SOURCE))],
-            reference=_of_record(record, Role.REFERENCE),
+            system=_find_role(record, Role.SYSTEM) or TEXTS,
+            text=_find_role(record, Role.TEXT),
+            source=[text(_find_role(record, Role.SOURCE))],
+            reference=_find_role(record, Role.REFERENCE),
         )
     for status, count in left_out.items():
         fix = "submit them in Argilla if they should count"
         task.note(count, "response", f"not read: {status}", fix)
 
 
-def _of_record(record: Object, role: str) -> object:
+def _find_role(record: Object, role: str) -> object:
     """Return what a record's metadata, fields, or flattened fields have for a role."""
     metadata = unpack(record.get("metadata"))
     flat = {name: value for name, value in record.items() if "." not in str(name)}
@@ -87,14 +87,14 @@ def _responses(record: Object) -> Iterator[_Response]:
     if isinstance(responses, Mapping):
         for question, answers in responses.items():
             for answer in objects(answers):
-                yield _of_person(question, answer)
+                yield _read_response(question, answer)
     for response in objects(responses):
         values = response.get("values") or {}
         for question, answer in values.items():
             value = answer.get("value") if isinstance(answer, Mapping) else answer
-            yield _of_person(question, {**response, "value": value})
+            yield _read_response(question, {**response, "value": value})
     for name, value in record.items():
-        yield from _of_column(record, str(name), unpack(value))
+        yield from _read_column(record, str(name), unpack(value))
     suggestions = unpack(record.get("suggestions"))
     if isinstance(suggestions, Mapping):
         pairs = [*suggestions.items()]
@@ -108,12 +108,12 @@ def _responses(record: Object) -> Iterator[_Response]:
             yield _Response(str(question), value, by, status="", person=False)
 
 
-def _of_person(question: object, answer: Object) -> _Response:
+def _read_response(question: object, answer: Object) -> _Response:
     status = str(answer.get("status") or "").casefold()
     return _Response(str(question), answer.get("value"), answer.get("user_id"), status)
 
 
-def _of_column(record: Object, name: str, value: object) -> Iterator[_Response]:
+def _read_column(record: Object, name: str, value: object) -> Iterator[_Response]:
     """Yield what a flattened column, or one of version 1, has."""
     if name.endswith(".responses") and isinstance(value, list):
         question = name.removesuffix(".responses")
@@ -131,7 +131,7 @@ def _of_column(record: Object, name: str, value: object) -> Iterator[_Response]:
     elif name != "responses":
         for answer in objects(value):
             if {"user_id", "value"} <= set(answer):
-                yield _of_person(name, answer)
+                yield _read_response(name, answer)
 
 
 TOOL = Tool(

@@ -53,7 +53,7 @@ def _judgments(
 ) -> Iterator[Judgment | SpanCounts]:
     annotations = objects(record.get("annotations"))
     if annotations and all("user" in entry for entry in annotations):
-        return _by_user(annotations)
+        return _judge_by_user(annotations)
     labels = unpack(first(record, *_LABELS))
     if "entities" in record or _spans(record) or (has_spans and labels in (None, [])):
         return iter([count_spans(_spans(record), rater)])
@@ -65,12 +65,12 @@ def _spans(record: Object) -> list[Object]:
     labels = unpack(record.get("entities")) or unpack(first(record, *_LABELS))
     if not isinstance(labels, list):
         return []
-    spans = [_as_span(label) for label in labels]
+    spans = [_read_span(label) for label in labels]
     known = [span for span in spans if span is not None]
     return known if len(known) == len(spans) else []
 
 
-def _as_span(label: object) -> Object | None:
+def _read_span(label: object) -> Object | None:
     """Return `[start, end, label]` as an object; None for a label of the whole text."""
     if isinstance(label, Mapping):
         return label if is_span(label) else None
@@ -83,7 +83,7 @@ def _as_span(label: object) -> Object | None:
     return None
 
 
-def _by_user(annotations: list[Object]) -> Iterator[Judgment | SpanCounts]:
+def _judge_by_user(annotations: list[Object]) -> Iterator[Judgment | SpanCounts]:
     users: dict[object, list[Object]] = {}
     for entry in annotations:
         users.setdefault(entry["user"], []).append(entry)

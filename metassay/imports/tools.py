@@ -101,10 +101,11 @@ def describe_file(path: Path, kind: str, names: list[str]) -> tuple[str, str]:
         return "is a sheet of a study of Metassay", "metassay study import reads it"
     for other in tools_of(path, names)[:1]:
         return f"is {TOOLS[other].what}", f"metassay import {other} reads it"
-    table = path.suffix.lower() in TABLES
-    form = (
-        "a table" if table else "JSON Lines" if path.suffix.lower() in LINES else "JSON"
-    )
+    suffix = path.suffix.lower()
+    table = suffix in TABLES
+    form = "JSON Lines" if suffix in LINES else "JSON"
+    if table:
+        form = "a table"
     fields = ", ".join(map(quoted, names[:5])) or "nothing that can be read"
     reads = "metassay judge-check, meta-eval and init read tables as they are"
     what = f"is {form} with {fields}, and not {TOOLS[kind].what}"

@@ -221,7 +221,7 @@ def examine(
     """
     tables = [
         reduce_verdicts(pairs, judgments),
-        _with_labels(released, options.threshold),
+        _label_by_threshold(released, options.threshold),
     ]
     verdicts = pd.concat(tables, ignore_index=True)
     apply_threshold = released.loc[
@@ -252,7 +252,7 @@ def examine(
     )
 
 
-def _with_labels(verdicts: pd.DataFrame, threshold: float) -> pd.DataFrame:
+def _label_by_threshold(verdicts: pd.DataFrame, threshold: float) -> pd.DataFrame:
     """Return verdicts of the data as `verdicts`, labelled by the threshold if they lack a label."""
     alone = (
         verdicts["label"].isna()
@@ -407,11 +407,8 @@ def mean_card(cards: Sequence[Sequence[Row]]) -> list[Row]:
     summed.
     """
     by_name = [{str(row["statistic"]): row for row in card} for card in cards]
-    return [
-        _mean([card[name] for card in by_name])
-        for name in AVERAGED
-        if all(name in card for card in by_name)
-    ]
+    common = [name for name in AVERAGED if all(name in card for card in by_name)]
+    return [_mean([card[name] for card in by_name]) for name in common]
 
 
 def _mean(rows: Sequence[Row]) -> Row:

@@ -114,7 +114,10 @@ def ingest_items(
         frame_of(GOLD, gold),
         frame_of(RATINGS, ratings),
         frame_of(GIVEN_VERDICTS, verdicts),
-        (*items.warnings.lines(), *_without_gold([row["unlabelled"] for row in gold])),
+        (
+            *items.warnings.lines(),
+            *_count_unlabelled([row["unlabelled"] for row in gold]),
+        ),
     )
 
 
@@ -127,7 +130,9 @@ def _gold(item: records.ItemRow, votes: Sequence[bool]) -> dict[str, str | None]
     label: str | None = item.label
     if label is None and (most := majority(votes)) is not None:
         label = records.ENTAILED if most else records.NOT_ENTAILED
-    why = None if label is not None else "split" if votes else "no_label"
+    why = None
+    if label is None:
+        why = "split" if votes else "no_label"
     key = {"item": item.item, "subset": item.subset, "kind": item.kind}
     return key | {
         "cluster": item.cluster or item.item,
@@ -136,7 +141,7 @@ def _gold(item: records.ItemRow, votes: Sequence[bool]) -> dict[str, str | None]
     }
 
 
-def _without_gold(reasons: Sequence[str | None]) -> list[str]:
+def _count_unlabelled(reasons: Sequence[str | None]) -> list[str]:
     """Count the items without a gold label."""
     why = {
         "no_label": "",

@@ -140,7 +140,7 @@ def _shares(card: Card) -> list[list[object]]:
     return shares + [[FALSE_ALARMS, *alarms, yes["n"]]] * bool(yes["n"])
 
 
-def with_right_answers(verdicts: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
+def add_right_answers(verdicts: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
     """Return table `verdicts` with columns subset, kind, right (the gold label), wrong and sure.
 
     `wrong` is null without a verdict or gold label. If one side uses three labels and

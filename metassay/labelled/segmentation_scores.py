@@ -65,7 +65,7 @@ def examine(
             scores += _scores(run, grouping, group, rows, options)
         for other in runs:
             if other is not run:
-                scores += _above(run, other, options)
+                scores += _compare_runs(run, other, options)
         cells += _cells(run)
     table = pd.DataFrame(scores, columns=list(SEGMENT_SCORES.columns))
     return Results(table, pd.DataFrame(cells, columns=list(CONFUSIONS.columns)), notes)
@@ -162,7 +162,7 @@ def _scores(
             yield entry | {"n": int(table[place].sum())}
 
 
-def _above(first: _Run, second: _Run, options: MetaOptions) -> Iterator[Row]:
+def _compare_runs(first: _Run, second: _Run, options: MetaOptions) -> Iterator[Row]:
     """Return by how much `first` is above `second`, on the sentences that both labelled.
 
     Both have the same resamples: a document that is hard for both favours neither.

@@ -45,7 +45,7 @@ def ingest_sentences(
     """
     read = reader_of(reader, READERS if reader in READERS else SENTENCE_READERS)(raw)
     data = (
-        of_rows(read)
+        split_texts(read)
         if isinstance(read, Rows)
         else check_type(read, records.Documents, reader)
     )
@@ -151,7 +151,7 @@ def label_of(
     return label
 
 
-def of_rows(rows: Rows) -> records.Documents:
+def split_texts(rows: Rows) -> records.Documents:
     """Split the texts that have facets into sentences, each with the facet that it lies in.
 
     A facet's text is located in the text. A sentence that no facet covers by more than

@@ -32,14 +32,14 @@ def families(studies: Sequence[Study], options: MetaOptions) -> list[Family]:
         for metric in study.metrics
         if options.is_primary(metric.metric, metric.label)
     }
-    of_labels: list[Family] = [
-        tuple(
-            mask & np.array([metric.label == label for metric in study.metrics], bool)
-            for mask, study in zip(directed, studies, strict=True)
-        )
-        for label in sorted(labels)
-    ]
-    every = [directed, *of_labels]
+    every: list[Family] = [directed]
+    for label in sorted(labels):
+        of_label = [
+            np.array([metric.label == label for metric in study.metrics], bool)
+            for study in studies
+        ]
+        family = zip(directed, of_label, strict=True)
+        every.append(tuple(mask & chosen for mask, chosen in family))
     named = [study.criterion == options.primary_criterion for study in studies]
     if any(named):
         every += [
@@ -85,7 +85,7 @@ def adjust(
     study has no such test. NaN for metrics in no family, and all NaN without a test.
     """
 
-    def of_family(family: Family) -> list[Array]:
+    def move_family(family: Family) -> list[Array]:
         by_orders: dict[int, list[int]] = {}
         for place, (test, mask) in enumerate(zip(tests, family, strict=True)):
             if test is not None and mask.any():
@@ -105,7 +105,7 @@ def adjust(
         return [1.0 - (1.0 - some) ** options.tried for some in p]
 
     pairs = list(zip(studies, tests, strict=True))
-    return _last_of(studies, options, of_family)
+    return _last_of(studies, options, move_family)
 
 
 def _shape(study: Study, test: Independence | None) -> tuple[int, int]:
@@ -128,7 +128,7 @@ def together(
     `lefts`: leave-outs of each study's metrics. NaN for metrics in no family.
     """
 
-    def of_family(family: Family) -> list[Array]:
+    def move_family(family: Family) -> list[Array]:
         moves = []
         columns: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {}
         for study, left, mask in zip(studies, lefts, family, strict=True):
@@ -137,15 +137,15 @@ def together(
             texts = tuple(study.systems), tuple(study.documents)
             block = columns.setdefault(texts, len(columns))
             moves.append((block, deviations(left.take(chosen))))
-        stacked = _in_blocks(moves)
+        stacked = _stack_blocks(moves)
         sure = joint_confidence(stacked, confidence=options.confidence, rng=rng())
         sure **= 1.0 / options.tried  # which leaves it as it is where nothing was tried
         return [np.where(mask, sure, np.nan) for mask in family]
 
-    return _last_of(studies, options, of_family)
+    return _last_of(studies, options, move_family)
 
 
-def _in_blocks(moves: Sequence[tuple[int, Array]]) -> Array:
+def _stack_blocks(moves: Sequence[tuple[int, Array]]) -> Array:
     """Stack rows; those of different blocks have no columns in common."""
     widths: dict[int, int] = {}
     for block, rows in moves:
@@ -163,14 +163,14 @@ def _in_blocks(moves: Sequence[tuple[int, Array]]) -> Array:
 def _last_of(
     studies: Sequence[Study],
     options: MetaOptions,
-    of_family: Callable[[Family], list[Array]],
+    move_family: Callable[[Family], list[Array]],
 ) -> list[Array]:
     """Compute values of each family; where a metric is in several, the last one holds."""
 
     nobody = tuple(np.zeros(len(study.metrics), dtype=bool) for study in studies)
-    values = of_family(nobody)
+    values = move_family(nobody)
     for family in families(studies, options):
-        of_these = of_family(family)
+        of_these = move_family(family)
         for value, other, mask in zip(values, of_these, family, strict=True):
             value[mask] = other[mask]
     return values

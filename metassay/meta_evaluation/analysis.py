@@ -12,7 +12,7 @@ from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.exact_tests import StudyTests, run_tests
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Better, Study, by_statement, studies
+from metassay.meta_evaluation.study import Better, Study, make_statement_study, studies
 from metassay.statistics.limits import TEXTS
 from metassay.tables.data_warnings import DataWarning
 from metassay.tables.parquet import Table
@@ -59,7 +59,9 @@ class Evaluation:
             self.scores, self.ratings, self.criteria, self.better, self.groups, digits
         )
         if self.statement_scores is not None:
-            statements = by_statement(self.statement_scores, self.ratings, self.groups)
+            statements = make_statement_study(
+                self.statement_scores, self.ratings, self.groups
+            )
         if statements is not None:
             scores, marked, better, groups = statements
             systems, n = marked["author"].nunique(), marked["doc_id"].nunique()

@@ -250,9 +250,13 @@ def _bins(curve: Calibration) -> list[Row]:
     return [
         {
             "bin": place,
-            **{name: getattr(bin_, name) for name in ("lowest", "highest", "mean")},
+            "lowest": bin_.lowest,
+            "highest": bin_.highest,
+            "mean": bin_.mean,
             "passed": bin_.passed.value,
-            **{name: getattr(bin_.passed, name) for name in ("low", "high", "n")},
+            "low": bin_.passed.low,
+            "high": bin_.passed.high,
+            "n": bin_.passed.n,
         }
         for place, bin_ in enumerate(curve.bins)
     ]

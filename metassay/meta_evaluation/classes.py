@@ -104,7 +104,7 @@ def apart_of(study: Study, units: Units) -> Apart | None:
     if not apart.any():
         return None
     which = apart[units.of]
-    rest = study.without(which, units.axis)
+    rest = study.leave_out(which, units.axis)
     if len(rest.systems) < LEFT or len(rest.documents) < LEFT:
         return None
     most = "set apart"
@@ -141,8 +141,8 @@ def classes_at(
             "apart": None,
         }
         if shown[place]:
-            columns |= _of_metric(study, metric, units, level, options)
-            columns |= _without(place, without)
+            columns |= _summarise_metric(study, metric, units, level, options)
+            columns |= _find_weakest_rest(place, without)
         yield columns
 
 
@@ -151,7 +151,7 @@ def _is_shown(row: dict[str, object]) -> bool:
     return p < 1 - confidence and value > 0
 
 
-def _of_metric(
+def _summarise_metric(
     study: Study,
     metric: MetricScores,
     units: Sequence[Units],
@@ -195,7 +195,7 @@ def _of_metric(
         if classes is not None:
             explaining.append((value_given(classes, unit.axis), unit.name))
         if unit.axis == -2 and layout.n_strata == 1:
-            rests = _without_lowest(unit)
+            rests = _drop_lowest(unit)
             values += [value_of(scores[rows], people[rows]) for rows in rests]
     name, left = None, np.nan
     if explaining and (level == "system" or min(explaining)[0] <= VANISHES * values[0]):
@@ -240,7 +240,7 @@ def _spread(label: Index, known: Mask) -> Index:
     return wide
 
 
-def _without_lowest(unit: Units) -> Iterator[Index]:
+def _drop_lowest(unit: Units) -> Iterator[Index]:
     """Yield the systems but for those that people like least, up to half of them."""
     order = np.argsort(np.where(np.isfinite(unit.means), unit.means, np.inf))
     n = int(np.isfinite(unit.means).sum())
@@ -250,7 +250,9 @@ def _without_lowest(unit: Units) -> Iterator[Index]:
             yield rest
 
 
-def _without(place: int, without: Sequence[tuple[str, Rows]]) -> dict[str, object]:
+def _find_weakest_rest(
+    place: int, without: Sequence[tuple[str, Rows]]
+) -> dict[str, object]:
     """Return the numbers of a metric without what raters set apart, where least is left."""
     left = [(rows[place], phrase) for phrase, rows in without]
     if not left:

@@ -185,11 +185,13 @@ def confounds(studies: Sequence[StudyTests], options: MetaOptions) -> pd.DataFra
     that lack a number needed here.
     """
     return frame_of(
-        [row for tests in studies for row in _of_study(tests, options)], CONFOUNDS
+        [row for tests in studies for row in _confound_rows(tests, options)], CONFOUNDS
     )
 
 
-def _of_study(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]]:
+def _confound_rows(
+    tests: StudyTests, options: MetaOptions
+) -> Iterator[dict[str, object]]:
     study = tests.study
     texts = np.any(
         np.isfinite([study.human, *(metric.values for metric in study.metrics)]), axis=0

@@ -241,7 +241,7 @@ def correlations(
         rows += _rows(tests, options)
         if progress is not None:
             progress(done, len(studies))
-    for parts in _in_parts([tests.study for tests in studies]):
+    for parts in _group_parts([tests.study for tests in studies]):
         rows += _grouped_rows(parts, options)
     return frame_of(rows, CORRELATIONS)
 
@@ -275,7 +275,7 @@ _OVER: tuple[Over, Over] = ("both", "documents")
 Parts = list[tuple[Study, MetricScores]]
 
 
-def _in_parts(studies: Sequence[Study]) -> Iterator[Parts]:
+def _group_parts(studies: Sequence[Study]) -> Iterator[Parts]:
     """Yield the metrics that a study compares with one criterion in several parts."""
     by_name: dict[tuple[str, ...], Parts] = {}
     for study in studies:
@@ -397,7 +397,7 @@ def _pairs(
         both = np.count_nonzero(known[place] & known[place + 1 :], axis=1)
         unpaired = np.count_nonzero(known[place] != known[place + 1 :], axis=1)
         for coefficient, formula in COEFFICIENTS.items():
-            of_others = _over_strata(formula, x, others, stratum)
+            of_others = _average_strata(formula, x, others, stratum)
             numbers = zip(
                 of_others.tolist(), both.tolist(), unpaired.tolist(), strict=True
             )
@@ -405,7 +405,7 @@ def _pairs(
                 yield coefficient, *first, *second, *of_pair
 
 
-def _over_strata(
+def _average_strata(
     formula: Callable[[Array, Array], Array], x: Array, others: Array, stratum: Index
 ) -> Array:
     total, weight = np.zeros((2, len(others)))
@@ -512,7 +512,7 @@ def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
         return
     metrics = study.values(study.directed)
     for part in study.layout.parts(np.isfinite(study.human)):
-        sides = part.of(metrics), part.of(study.oriented)
+        sides = part.select(metrics), part.select(study.oriented)
         for level in LEVELS:
             left = leave_out(*sides, level, options.coefficient, part.layout)
             ends = interval(left, confidence=options.confidence)

@@ -9,7 +9,7 @@ from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
-from metassay.statistics.ensembles import best_subset, in_ensembles
+from metassay.statistics.ensembles import average_ensembles, best_subset
 from metassay.statistics.ensembles import ensembles as every_subset
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.random_numbers import generator
@@ -146,11 +146,13 @@ def combine_metrics(
 ) -> list[dict[str, object]]:
     """Return the rows of some studies, each with the metrics that it combines."""
     return [
-        row for study, compared in shard for row in _of_study(study, compared, options)
+        row
+        for study, compared in shard
+        for row in _ensemble_rows(study, compared, options)
     ]
 
 
-def _of_study(
+def _ensemble_rows(
     study: Study, compared: Sequence[MetricScores], options: MetaOptions
 ) -> Rows:
     metrics = np.stack(
@@ -191,7 +193,7 @@ def _subset_rows(
             "high": high,
         }
     rng = generator(options.seed, "ensembles", "containing", *study.key.values())
-    containing = in_ensembles(subsets, n=n, confidence=sure, rng=rng)
+    containing = average_ensembles(subsets, n=n, confidence=sure, rng=rng)
     for label, mean in zip(labels, containing, strict=True):
         yield {
             "kind": "containing",

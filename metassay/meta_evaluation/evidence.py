@@ -19,12 +19,12 @@ from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.jackknife import (
     LeaveOneOut,
     Over,
-    between_systems,
     correct_for_choice,
     deviations,
     interval,
     joint_confidence,
     moderator,
+    variance_between_systems,
 )
 from metassay.statistics.layout import Layout
 from metassay.statistics.pairs import calibrate, calibrated_chance, pairwise_accuracy
@@ -73,7 +73,7 @@ def evidence(
     rows: list[dict[str, object]] = []
     families = [(tests, level) for tests in studies for level in LEVELS]
     for done, (tests, level) in enumerate(families, start=1):
-        rows += _of_level(tests, level, partials, options)
+        rows += _evidence_rows(tests, level, partials, options)
         if progress is not None:
             progress(done, len(families))
     return frame_of(rows, EVIDENCE)
@@ -88,7 +88,7 @@ def _partials(confounds: pd.DataFrame) -> Partials:
     return {tuple(map(str, key)): rows.to_dict("records") for key, rows in groups}
 
 
-def _of_level(
+def _evidence_rows(
     tests: StudyTests, level: Level, partials: Partials, options: MetaOptions
 ) -> Iterator[dict[str, object]]:
     study, left = tests.study, tests.levels[level].left
@@ -98,7 +98,7 @@ def _of_level(
             **row,
             **_accuracy(study, study.metrics[place], level, options),
             **_confound(rests, left.value[place]),
-            **_within_systems(rests),
+            **_select_within_systems(rests),
         }
 
 
@@ -142,7 +142,7 @@ def _plain_numbers(
         "n_tied": _tied(*sides) if level == "document" else 0,
         **_sizes(study, sides[0]),
         **_intervals(study, left, primary, together, level, options),
-        **_against(tests, sides[0], left, primary, level, options),
+        **_compare_with_raters(tests, sides[0], left, primary, level, options),
     }
     rows = study.rows(
         metrics,
@@ -208,7 +208,9 @@ def _intervals(
     corrected: Array = np.full(len(primary), np.nan)
     corrected[defined] = correct_for_choice(metrics.value, moves)
     corrected = np.where(primary, left.value, corrected)
-    moderate = moderator(between_systems(metrics), moves, alone=level == "system")
+    moderate = moderator(
+        variance_between_systems(metrics), moves, alone=level == "system"
+    )
     joint = interval(left, confidence=together, over=over, moderate=moderate)
     return {
         "low": ends.low,
@@ -308,7 +310,7 @@ def _pairs(both: Array, level: Level) -> int:
     return int(np.sum(counts * (counts - 1) // 2))
 
 
-def _against(
+def _compare_with_raters(
     tests: StudyTests,
     metrics: Array,
     left: LeaveOneOut,
@@ -330,7 +332,7 @@ def _against(
     # For every criterion at once, too.
     alone = 1.0 - (1.0 - options.confidence) / tests.levels[level].n_criteria
     together = joint_confidence(gaps, confidence=alone, rng=rng)
-    variances = between_systems(defined, difference=True)
+    variances = variance_between_systems(defined, difference=True)
     ends = interval(
         comparison.difference,
         confidence=np.where(primary, alone, together),
@@ -376,7 +378,7 @@ def _confound(rests: list[dict[Any, Any]], plain: float) -> dict[str, object]:
     }
 
 
-def _within_systems(rests: list[dict[Any, Any]]) -> dict[str, object]:
+def _select_within_systems(rests: list[dict[Any, Any]]) -> dict[str, object]:
     """Return the correlation given the system, and its p where half or more goes."""
     for row in rests:
         if row["confound"] == SYSTEM:

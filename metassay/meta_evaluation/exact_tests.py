@@ -172,7 +172,7 @@ def run_level(
     first = studies[0].key.values()
     rng = partial(generator, options.seed, "together", *first, level)
     return [
-        _of_level(study, level, left, of_study)._replace(
+        _join_results(study, level, left, of_study)._replace(
             together=confidence,
             n_tried=n_tried,
             n_criteria=count_criteria(studies, study, options),
@@ -206,7 +206,9 @@ def _run_plans(
             for study in studies
         ]
         halved = [
-            _between_systems(each) if each and _counts_alone(study, exchange) else None
+            _test_system_means(each)
+            if each and _counts_alone(study, exchange)
+            else None
             for study, each in zip(studies, tests, strict=True)
         ]
         for same in (tests, halved):
@@ -235,7 +237,7 @@ def conclude(study: Study, tests: Reordering, adjusted: Array) -> Result:
     )
 
 
-def _of_level(
+def _join_results(
     study: Study, level: Level, left: LeaveOneOut, results: Sequence[Result]
 ) -> LevelTests:
     """Put a study's results together."""
@@ -344,7 +346,7 @@ def reorder(
         if test is not None:
             tests.append(test)
             if _counts_alone(study, exchange):
-                tests.append(_between_systems(test))
+                tests.append(_test_system_means(test))
     return tests
 
 
@@ -374,12 +376,12 @@ def _counts_alone(study: Study, exchange: Exchange) -> bool:
     return exchange == "systems" and apart
 
 
-def _between_systems(tests: Reordering) -> Reordering:
+def _test_system_means(tests: Reordering) -> Reordering:
     """Return the test of what systems' means show alone, as if each two systems were one."""
     relations = tests.plan.relations
     between = {"system", "between_systems"}
     places = [place if name in between else -1 for place, name in enumerate(relations)]
-    test = tests.test.of_relations(places)._replace(shrink=OF_PAIRS)
+    test = tests.test.select(places)._replace(shrink=OF_PAIRS)
     return Reordering(tests.plan._replace(role="enough"), test, tests.decisive)
 
 
@@ -415,7 +417,7 @@ def _test(
         test = _test_part(study, part, sides, options, plan, rng, orders)
         if test is not None:
             tests.append(test)
-            present = np.isfinite(part.of(study.human))
+            present = np.isfinite(part.select(study.human))
             # Strata weigh by texts, documents with two texts, or their number of means
             # less 1.
             counts = {name: rests_on(present, name) for name in plan.relations}
@@ -436,8 +438,10 @@ def _test_part(
 ) -> Independence | None:
     """Run the test of one stratum, with the means of families in place of their systems."""
     family = part.layout.family
-    metrics = np.stack([family_means(part.of(metric), family) for metric in sides[0]])
-    human = family_means(part.of(sides[1]), family)
+    metrics = np.stack(
+        [family_means(part.select(metric), family) for metric in sides[0]]
+    )
+    human = family_means(part.select(sides[1]), family)
     present = np.isfinite(human)
     nested = bool(np.all(present.sum(axis=0) <= 1))
     if nested and "document" in plan.relations:
@@ -473,7 +477,7 @@ def _test_part(
         cluster=part.layout.cluster if part.layout.clustered else None,
         orders=orders or draw_orders(shape, options.permutations, rng, plan.exchange),
     )
-    return test.of_relations(
+    return test.select(
         [relations.index(r) if r in relations else -1 for r in plan.relations]
     )
 

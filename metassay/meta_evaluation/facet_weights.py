@@ -115,12 +115,12 @@ def facet_weights(
         for (study, part), scores in people.groupby(["study", "part"], sort=True):
             key = {"study": str(study), "part": str(part), "rubric": str(rubric)}
             seed = str(rubric), str(study), str(part)
-            fits = _of_study(scores, scales, criteria, options, clusters, seed)
+            fits = _weight_rows(scores, scales, criteria, options, clusters, seed)
             rows += [{**key, **row} for row in fits]
     return frame_of(rows, FACET_WEIGHTS)
 
 
-def _of_study(
+def _weight_rows(
     people: pd.DataFrame,
     rubric: pd.DataFrame,
     criteria: Mapping[str, Criterion],

@@ -157,7 +157,7 @@ def judged_metrics(
     criteria: Mapping[str, Criterion],
 ) -> Iterator[JudgedMetric]:
     """Yield every study's metrics that pass or fail texts, as `judge_cards` defines them."""
-    rows_of = _by_metric(scores)
+    rows_of = _index_by_metric(scores)
     for study in studies:
         if not _is_pass_or_fail(study, ratings, criteria[study.criterion]):
             continue
@@ -251,7 +251,7 @@ def correct_means(
     (the hardest, the longest), neither interval covers.
     """
     rows: list[Row] = []
-    rows_of = _by_metric(scores)
+    rows_of = _index_by_metric(scores)
     for study in studies:
         for metric in study.compared(options):
             of_metric = rows_of(study, metric)
@@ -269,7 +269,9 @@ def correct_means(
     return frame_of(rows, CORRECTED)
 
 
-def _by_metric(scores: pd.DataFrame) -> Callable[[Study, MetricScores], pd.DataFrame]:
+def _index_by_metric(
+    scores: pd.DataFrame,
+) -> Callable[[Study, MetricScores], pd.DataFrame]:
     """Return a function that looks up a metric's rows; scores of single statements have none."""
     groups = scores.groupby(["part", "metric", "judge", "recipe"], observed=True)
     by_key = {tuple(map(str, key)): rows for key, rows in groups}

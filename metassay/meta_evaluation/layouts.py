@@ -23,9 +23,9 @@ from metassay.statistics.layout import (
     factorize,
     factorize_by,
     family_means,
-    in_blocks,
+    find_near_copies,
     join_partitions,
-    near_copies,
+    make_blocks,
 )
 from metassay.tables.data_warnings import DataWarning
 
@@ -132,11 +132,11 @@ def layout_of(
         plain = Layout(stratum, np.arange(len(documents)), family)
         sides = [plain.less_strata(side) for side in (human, *metrics)]
         # The first search that finds clusters decides, and is the only one to report.
-        cluster = _by_name(documents, sides, findings)
+        cluster = _group_by_name(documents, sides, findings)
         if cluster is None:
-            cluster = _by_order(documents, sides, stratum, findings)
+            cluster = _group_by_order(documents, sides, stratum, findings)
         if cluster is None:
-            cluster = _by_scores(sides, equal, rng, findings)
+            cluster = _group_by_scores(sides, equal, rng, findings)
         alone = np.all(np.isfinite(human).sum(axis=0) <= 1)
         if cluster is None and alone and len(metrics) < ENOUGH_METRICS:
             findings.append(DataWarning(kind="groups", finding=_UNSEEN, remedy=_ASK))
@@ -300,7 +300,7 @@ def _families(
     _report_equal(systems, equal, "systems", findings)
     if groups.families:
         return join_partitions(factorize_by(systems, groups.families), equal)
-    alike = near_copies([human, *scores])
+    alike = find_near_copies([human, *scores])
     if np.unique(alike).size < np.unique(equal).size:
         listed = "; ".join(
             " and ".join(shown(systems[i]) for i in np.flatnonzero(alike == number))
@@ -314,7 +314,7 @@ def _families(
     return join_partitions(alike, equal)
 
 
-def _by_name(
+def _group_by_name(
     documents: Sequence[str], sides: Sequence[Array], findings: list[DataWarning]
 ) -> Index | None:
     group = factorize([_LAST_NUMBER.sub("", name) for name in documents])
@@ -337,7 +337,7 @@ def _by_name(
     return group
 
 
-def _by_order(
+def _group_by_order(
     documents: Sequence[str],
     sides: Sequence[Array],
     stratum: Index,
@@ -351,7 +351,7 @@ def _by_order(
         members = order[stratum[order] == number]
         people, *metrics = (side[:, members] for side in sides)
         if drift_with_order(people, metrics).any():
-            block = in_blocks(members.size)
+            block = make_blocks(members.size)
             blocks[members] = members[np.searchsorted(block, block)]
             drifts = True
     if not drifts:
@@ -364,7 +364,7 @@ def _by_order(
     return factorize(blocks)
 
 
-def _by_scores(
+def _group_by_scores(
     sides: Sequence[Array],
     equal: Index,
     rng: np.random.Generator,

@@ -227,7 +227,7 @@ def _run_test(
             differences = _differences(trios, *how, draws, study.layout)
             sure = options.confidence
             results = [
-                bootstrap_pair(d, trios.of(i), confidence=sure)
+                bootstrap_pair(d, trios.select(i), confidence=sure)
                 for i, d in enumerate(differences)
             ]
         elif swaps is not None:
@@ -235,7 +235,7 @@ def _run_test(
                 trios, *how, swaps, options.resample, study.layout
             )
         else:
-            results = [williams_of(trios.of(i), *how) for i in range(len(places))]
+            results = [williams_of(trios.select(i), *how) for i in range(len(places))]
         for place, result, n in zip(
             places, results, _rests_on(trios, *how), strict=True
         ):

@@ -155,7 +155,7 @@ class Study(NamedTuple):
         for metric, *row in zip(metrics, *wide, strict=True):
             yield {**self.key, **metric.key, **dict(zip(columns, row, strict=True))}
 
-    def without(self, which: Mask, axis: int) -> "Study":
+    def leave_out(self, which: Mask, axis: int) -> "Study":
         """Return the study without some systems (`axis` -2) or documents (-1).
 
         Documents, or systems, of which nobody rated what is left are left out, too.
@@ -225,7 +225,7 @@ def studies(
     # shared by criteria
     of_texts: dict[tuple[object, ...], tuple[MetricScores, ...]] = {}
     result = []
-    for names, group in _of_texts(of_raters).groupby(_STUDIED, sort=True):
+    for names, group in _average_raters(of_raters).groupby(_STUDIED, sort=True):
         key = str(names[0]), str(names[1]), str(names[2])
         _, criterion, part = key
         systems = pd.Index(sorted(group["author"].unique()))
@@ -284,10 +284,10 @@ def human_scores(
     `several`: whether the value is a mean, not a single rating. Raises BadInput for an
     undeclared criterion.
     """
-    return _of_texts(_rater_scores(ratings, criteria))
+    return _average_raters(_rater_scores(ratings, criteria))
 
 
-def _of_texts(raters: pd.DataFrame) -> pd.DataFrame:
+def _average_raters(raters: pd.DataFrame) -> pd.DataFrame:
     texts = raters.groupby([*_STUDIED, *_TEXT], sort=True)
     scores = texts["value"].mean().to_frame()
     scores["several"] = (texts.size() > 1) | texts["several"].any()
@@ -409,7 +409,7 @@ def matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
     return values
 
 
-def by_statement(
+def make_statement_study(
     scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Better], Groups] | None:
     """Turn `statement_scores` and ratings of units `statement:N` into a study of part statement.

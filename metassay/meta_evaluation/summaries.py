@@ -33,7 +33,7 @@ from metassay.tables.names import (
     metric_label,
     sorted_authors,
 )
-from metassay.tables.summaries import to_frame, types
+from metassay.tables.summaries import make_frame, types
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens
 
@@ -46,12 +46,12 @@ _PER = 1e6  # words
 Text = tuple[str, str]  # doc_id, author
 
 
-def _of_systems(rows: pd.DataFrame) -> pd.DataFrame:
+def _drop_references(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[~rows["author"].map(is_reference).astype(bool)]
 
 
 def _whole_of_systems(rows: pd.DataFrame) -> pd.DataFrame:
-    return _of_systems(rows[rows["part"] == FULL])
+    return _drop_references(rows[rows["part"] == FULL])
 
 
 # What each author's texts are like beside the reference: words, numbers, how common
@@ -83,8 +83,8 @@ def profile_table(
     lines: list[tuple[object, ...]] = []
     for quantity, values in quantities.items():
         if any(value is not None for value in values.values()):
-            lines += [(quantity, *row) for row in _of_authors(values, how)]
-    return to_frame("profile", lines)
+            lines += [(quantity, *row) for row in _average_authors(values, how)]
+    return make_frame("profile", lines)
 
 
 def popularity(sources: pd.DataFrame, parts: pd.DataFrame) -> dict[Text, float | None]:
@@ -130,7 +130,7 @@ def _common(
     return math.fsum(math.log10(_PER * n / others) for n in times) / len(tokens)
 
 
-def _of_authors(
+def _average_authors(
     values: Mapping[Text, float | None], how: Resampling
 ) -> Iterator[tuple[object, ...]]:
     series = pd.Series(values, dtype="float64")
@@ -169,7 +169,7 @@ def violins(
     systems of a criterion; null with fewer than two documents. p25, median, p75:
     quartiles of the ratings themselves.
     """
-    used = _of_systems(ratings[~ratings["unit"].str.startswith(VERSUS)]).dropna(
+    used = _drop_references(ratings[~ratings["unit"].str.startswith(VERSUS)]).dropna(
         subset="value"
     )
     lines: list[tuple[object, ...]] = []
@@ -248,7 +248,7 @@ def ranks_table(
     ranks = pd.DataFrame(lines, columns=list(types("ranks"))).astype(
         {"value": "float64"}
     )
-    ranks = _of_systems(ranks).reset_index(drop=True)
+    ranks = _drop_references(ranks).reset_index(drop=True)
     if ranks["author"].nunique() < 2:
         ranks = ranks[:0]
     rounded = (
@@ -279,7 +279,7 @@ def system_groups(
 
     Systems that share a letter cannot be told apart at 1 - `how.confidence`. All pairs
     of systems of a metric are tested at once, on the documents that both have:
-    `best.behind_best`, each system taken for the best in turn, over a bootstrap of
+    `best.compare_with_best`, each system taken for the best in turn, over a bootstrap of
     clusters of documents, two-sided. Letters are a compact letter display (Piepho 2004,
     An algorithm for a letter-based representation of all-pairwise comparisons), `a` for
     the best. Metrics without a direction, references and systems without any score are
@@ -290,7 +290,7 @@ def system_groups(
     together and nobody gave the clusters: systems would be told apart that are equal.
     """
     if clusters_found(designs, how):
-        return to_frame("system_groups", [])
+        return make_frame("system_groups", [])
     whole = _whole_of_systems(scores)
     lines: list[tuple[object, ...]] = []
     for metric, direction in better.items():
@@ -323,7 +323,7 @@ def system_groups(
             lines.append(
                 (*metric, author, float(mean), int(place), letter, int(n), n_missing)
             )
-    return to_frame("system_groups", lines)
+    return make_frame("system_groups", lines)
 
 
 def clusters_found(designs: pd.DataFrame, how: Resampling) -> bool:
@@ -370,7 +370,7 @@ _ROUNDED = 9  # decimals: value x high is the level again
 _GRADED = ("scale", "penalties")  # kinds of criteria that have levels
 
 
-def _in_order(criteria: pd.DataFrame) -> list[dict[str, Any]]:
+def _sort_criteria(criteria: pd.DataFrame) -> list[dict[str, Any]]:
     return sorted(records(criteria), key=lambda row: (row["rubric"], row["position"]))
 
 
@@ -393,7 +393,7 @@ def rubric_tables(
     grades: list[tuple[Any, ...]] = []
     levels: list[tuple[Any, ...]] = []
     whole = scores[scores["part"] == FULL].sort_values("doc_id")
-    for row in _in_order(criteria):
+    for row in _sort_criteria(criteria):
         times = _times(row)
         of_metric = whole[whole["metric"] == row["metric"]]
         texts = dict(list(of_metric.groupby(["judge", "author"])))
@@ -417,7 +417,7 @@ def rubric_tables(
                         (*key, grade, *ends, n, n / len(graded))
                         for grade, n in by_grade
                     ]
-    return to_frame("rubric_grades", grades), to_frame("rubric_levels", levels)
+    return make_frame("rubric_grades", grades), make_frame("rubric_levels", levels)
 
 
 def _mean_and_sd(values: list[float]) -> tuple[float | None, float | None]:
@@ -456,7 +456,7 @@ def rubric_agreement(
     people = _whole_of_systems(ratings[ratings["unit"] == "text"]).dropna(
         subset="value"
     )
-    for criterion in _in_order(criteria):
+    for criterion in _sort_criteria(criteria):
         rubric, name = criterion["rubric"], criterion["criterion"]
         of_people = people[people["criterion"] == name]
         if criterion["kind"] not in _GRADED or of_people.empty:
@@ -466,12 +466,12 @@ def rubric_agreement(
         of_metric = whole[whole["metric"] == criterion["metric"]]
         for judge, grades in of_metric.groupby("judge", sort=True):
             for study, rated in of_people.groupby("study", sort=True):
-                rows = _of_study(criterion, grades, rated, how)
+                rows = _agreement_rows(criterion, grades, rated, how)
                 lines += [(rubric, name, judge, study, *row) for row in rows]
-    return to_frame("rubric_agreement", lines)
+    return make_frame("rubric_agreement", lines)
 
 
-def _of_study(
+def _agreement_rows(
     criterion: Mapping[str, Any],
     grades: pd.DataFrame,
     rated: pd.DataFrame,

@@ -98,7 +98,7 @@ def _decide(
     systems, documents = _needed(verdict, row, options)
     advice, as_good = (
         _advice(verdict, row, systems, documents, options),
-        as_good_as_rater(row, options),
+        is_as_good_as_rater(row, options),
     )
     only = verdict in (*TRUSTED, PROMISING) and _only_between_systems(row, options)
     without = None if row["apart"] is None else verdict_without_apart(row, options)
@@ -168,14 +168,22 @@ def _advice(
         return _NAME[row["rests_on"]]
     if row["design"] in OF_NO_OTHERS:
         return MORE_DOCUMENTS
-    more = systems > row["n_families"], documents > row["n_clusters"]
+    return _name_shortage(row, systems, documents)
+
+
+def _name_shortage(row: Mapping[str, Any], systems: float, documents: float) -> str:
+    """Return of what a study needs more: of systems, documents or both."""
+    more_systems = systems > row["n_families"]
+    more_documents = documents > row["n_clusters"]
     # no study would settle it: name the larger part of its variance
     if np.isnan(systems):
-        of_systems = not row["variance_systems"] < row["variance_documents"]
-        more = of_systems, not of_systems
+        more_systems = not row["variance_systems"] < row["variance_documents"]
+        more_documents = not more_systems
     if row["level"] == "system":
-        more = True, False
-    return MORE_OF_BOTH if all(more) else MORE_SYSTEMS if more[0] else MORE_DOCUMENTS
+        return MORE_SYSTEMS
+    if more_systems and more_documents:
+        return MORE_OF_BOTH
+    return MORE_SYSTEMS if more_systems else MORE_DOCUMENTS
 
 
 def _only_between_systems(
@@ -285,7 +293,7 @@ def verdict_without_apart(row: Mapping[str, Any], options: CertificationOptions)
 
 def is_shown(row: Mapping[str, Any]) -> bool:
     """Whether the metric is shown to be related to people."""
-    return _below(row["p"], row["confidence"])
+    return _is_below(row["p"], row["confidence"])
 
 
 def rests_on(row: Mapping[str, Any]) -> str | None:
@@ -293,7 +301,7 @@ def rests_on(row: Mapping[str, Any]) -> str | None:
     return None if pd.isna(row["rests_on"]) else str(row["rests_on"])
 
 
-def as_good_as_rater(row: Mapping[str, Any], options: CertificationOptions) -> bool:
+def is_as_good_as_rater(row: Mapping[str, Any], options: CertificationOptions) -> bool:
     """Whether the metric agrees with raters as well as a rater does, or at most `margin` less.
 
     By the lower end of the interval for other systems and documents and all metrics at
@@ -307,10 +315,10 @@ def is_promising(
     value: float, p: float, confidence: float, options: CertificationOptions
 ) -> bool:
     """Whether a correlation is shown, and its value is useful."""
-    return _below(p, confidence) and bool(value >= options.useful)
+    return _is_below(p, confidence) and bool(value >= options.useful)
 
 
-def _below(p: float, confidence: float) -> bool:
+def _is_below(p: float, confidence: float) -> bool:
     # Shares of orders can equal the level exactly (6 of 120); 1 - .95 is a little more
     # than .05.
     return p < 1.0 - confidence - 1e-9

@@ -278,10 +278,11 @@ def score(
         ]
 
     results = reading.by_statement(cases, scores, (record.Scored(None),) * len(NAMES))
-    return {
-        name: [[scored[place] for scored in case] for case in results]
-        for place, name in enumerate(NAMES)
-    }
+    by_name: dict[str, list[list[record.Scored]]] = {name: [] for name in NAMES}
+    for case in results:
+        for place, name in enumerate(NAMES):
+            by_name[name].append([scored[place] for scored in case])
+    return by_name
 
 
 def as_bertscore(

@@ -12,7 +12,7 @@ from metassay.core.kinds import Chosen
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.needs import executor_for, files_of
 from metassay.metrics.describe import UNDEFINED, Measure, Measured, Metric
-from metassay.tables.checks import check_sources, without_further_references
+from metassay.tables.checks import check_sources, drop_further_references
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
 from metassay.tables.parquet import empty, round_significant
 from metassay.tables.scores import MEASUREMENTS
@@ -109,9 +109,11 @@ def measure_texts(
 
 def by_name(shards: Sequence[Mapping[str, Sequence[Value]]]) -> dict[str, list[Value]]:
     """Return the values of all shards, in order, by the metric's name."""
-    return {
-        name: [value for shard in shards for value in shard[name]] for name in shards[0]
-    }
+    joined: dict[str, list[Value]] = {name: [] for name in shards[0]}
+    for shard in shards:
+        for name, values in shard.items():
+            joined[name] += values
+    return joined
 
 
 def _check(
@@ -186,9 +188,7 @@ def _cut(
 
 def _by_document(parts: pd.DataFrame) -> dict[str, dict[str, Parts]]:
     """Return document -> author -> part -> text without citations, None where it failed."""
-    ordered = without_further_references(parts).sort_values(
-        ["doc_id", "author", "part"]
-    )
+    ordered = drop_further_references(parts).sort_values(["doc_id", "author", "part"])
     columns = (ordered[name] for name in ("doc_id", "author", "part", "text", "status"))
     documents: dict[str, dict[str, Parts]] = {}
     for doc_id, author, part, text, status in zip(*columns, strict=True):

@@ -232,12 +232,14 @@ def places(weights: Any) -> list[int]:
     size = next(
         (number for number in sizes if isinstance(number, int) and number > 0), None
     )
+    if size is None:
+        return []
     embeddings = getattr(weights.base_model, "embeddings", None)
     # RoBERTa and similar models start positions after the padding's.
     padding = getattr(
         getattr(embeddings, "position_embeddings", None), "padding_idx", None
     )
-    return [] if size is None else [size if padding is None else size - padding - 1]
+    return [size if padding is None else size - padding - 1]
 
 
 def tokenizer_limit(tokenizer: Any) -> list[int]:

@@ -159,7 +159,9 @@ class Reader:
             )
         settings = {"add_special_tokens": False, "return_offsets_mapping": True}
         ends = [end for _, end in self.tokenizer(text, **settings)["offset_mapping"]]
-        return text if len(ends) <= most else text[: ends[most - 1] if most > 0 else 0]
+        if len(ends) <= most:
+            return text
+        return text[: ends[most - 1]] if most > 0 else ""
 
     def _plain(self, text: str) -> str:
         return self._special.sub(lambda match: f"{match[0][0]} {match[0][1:]}", text)

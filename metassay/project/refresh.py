@@ -8,7 +8,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
 from metassay.core.params import Folder, load
 from metassay.core.stages import DAG, dag, has_own_dag
-from metassay.core.versions import FILE, to_yaml, versions
+from metassay.core.versions import FILE, format_yaml, versions
 from metassay.project.migration import OLD, migrate_locks
 
 
@@ -26,7 +26,7 @@ def refresh(root: Path) -> list[str]:
         text = _new_dag(root / file, folder)
         if text is not None and write_if_changed(root / file, text):
             changed.append(f"{file.as_posix()}: updated")
-    if write_if_changed(root / FILE, to_yaml(declared)):
+    if write_if_changed(root / FILE, format_yaml(declared)):
         changed.append(f"{FILE}: updated")
     if (root / OLD).exists():
         changed += migrate_locks(root, params, declared)

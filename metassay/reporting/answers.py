@@ -174,14 +174,14 @@ def judgment_of(answer: Answer | None, question: Question | Criterion) -> Judgme
         )
         return Judgment(word, UNKNOWN, answer.probability, why, quotes)
     if isinstance(question, Question):
-        word, side = _of_question(answer, question)
+        word, side = _describe_answer(answer, question)
     else:
-        word, side, anchor = _of_criterion(float(answer.grade or 0.0), question)
+        word, side, anchor = _describe_grade(float(answer.grade or 0.0), question)
         why = "; ".join(filter(None, (anchor, why)))
     return Judgment(word, side, answer.probability, why, quotes)
 
 
-def _of_question(answer: Answer, question: Question) -> tuple[str, str]:
+def _describe_answer(answer: Answer, question: Question) -> tuple[str, str]:
     scale = question.instrument.answer
     if isinstance(scale, Grade):
         grade = float(answer.grade or 0.0)
@@ -198,7 +198,7 @@ def _of_question(answer: Answer, question: Question) -> tuple[str, str]:
     return prefix + label.replace("_", " "), side
 
 
-def _of_criterion(grade: float, criterion: Criterion) -> tuple[str, str, str]:
+def _describe_grade(grade: float, criterion: Criterion) -> tuple[str, str, str]:
     """Return word, side, and what the level says."""
     low, high = criterion.bounds
     if not isinstance(criterion, Scale):
@@ -211,7 +211,9 @@ def _of_criterion(grade: float, criterion: Criterion) -> tuple[str, str, str]:
 
 
 def _half(share: float) -> str:
-    return NEUTRAL if share == 0.5 else FOR if share > 0.5 else AGAINST
+    if share == 0.5:
+        return NEUTRAL
+    return FOR if share > 0.5 else AGAINST
 
 
 def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:

@@ -15,11 +15,11 @@ from metassay.reporting.keys import criterion_title
 from metassay.reporting.names import (
     Row,
     best_first,
-    by_criterion,
+    group_by_criterion,
     metric_name,
     short_estimate,
 )
-from metassay.reporting.sentences import capitalized, state_of, to_do
+from metassay.reporting.sentences import advise, capitalized, state_of
 from metassay.tables.names import FULL
 
 
@@ -70,7 +70,7 @@ def best(rows: list[Row]) -> Best | None:
 def best_of(certificates: pd.DataFrame) -> Iterator[tuple[str, str, Best]]:
     """Yield criterion (with its study, where there are several), level, best metric of texts."""
     several = certificates["study"].nunique() > 1
-    for (study, criterion, _), rows in by_criterion(
+    for (study, criterion, _), rows in group_by_criterion(
         certificates[certificates["part"] == FULL]
     ):
         name = f"{criterion} ({study})" if several else criterion
@@ -111,7 +111,7 @@ def grid(certificates: pd.DataFrame, confidence: float) -> list[GridRow]:
     """Return a row per study, criterion and part, with a cell per decision of `decisions`."""
     several, levels = certificates["study"].nunique() > 1, decisions(certificates)
     grid = []
-    for key, rows in by_criterion(certificates):
+    for key, rows in group_by_criterion(certificates):
         of_levels = (
             best([row for row in rows if row["level"] == level]) for level in levels
         )
@@ -128,7 +128,7 @@ def _grid_cell(choice: Best, confidence: float) -> GridCell:
     says = {"use": corrected_as, "no": choice.verdicts}.get(state)
     closest = choice.metric if row["trusted"] or row["corrected"] is not None else ""
     corrected, low, high = (row[f"corrected{end}"] for end in ("", "_low", "_high"))
-    says = says or too_small(choice.rows, confidence) or to_do(row)
+    says = says or too_small(choice.rows, confidence) or advise(row)
     return GridCell(state, closest, corrected, low, high, row["verdict"], says)
 
 
@@ -175,11 +175,11 @@ def answers_by_criterion(
     Criteria without any metric to use come last, those that lack the same in one
     sentence.
     """
-    by_criterion: dict[str, list[Chosen]] = {}
+    chosen_for: dict[str, list[Chosen]] = {}
     for criterion, level, best in choices:
-        by_criterion.setdefault(criterion, []).append((DECISIONS[level], best))
+        chosen_for.setdefault(criterion, []).append((DECISIONS[level], best))
     without: dict[str, list[str]] = {}
-    for criterion, of_criterion in by_criterion.items():
+    for criterion, of_criterion in chosen_for.items():
         used: dict[str, list[str]] = {}
         lacks: dict[str, list[str]] = {}
         for decision, best in of_criterion:
@@ -232,7 +232,7 @@ def _sentence(answer: str, choices: list[Chosen], decision: str, n: int) -> str:
         else ""
     )
     why = f", {row['verdict']}" if answer == _NONE else ""
-    more = f" {to_do(row)}" if state_of(row["verdict"]) == "confirm" else ""
+    more = f" {advise(row)}" if state_of(row["verdict"]) == "confirm" else ""
     return f"{answer} to compare {decision} by {_listed(names)}{closest}{why}.{more}"
 
 

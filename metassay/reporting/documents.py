@@ -225,23 +225,19 @@ def _documents(
                 _mark_differences(_text((doc_id, author), batch, shown), scales)
                 for author in authors
             ]
-            lines = [
-                [line for block in text.blocks for line in block.lines]
-                for text in texts
+            shown_passages = [
+                c.Passage(*passage)
+                for passage in zip(speaker, group, passages, strict=True)
             ]
-            yield (
-                c.Document(
-                    doc_id,
-                    task,
-                    _attributes(attributes),
-                    [
-                        c.Passage(*passage)
-                        for passage in zip(speaker, group, passages, strict=True)
-                    ],
-                    texts,
-                ),
-                [sum(line.differs for line in of_text) for of_text in lines],
+            document = c.Document(
+                doc_id, task, _attributes(attributes), shown_passages, texts
             )
+            yield document, [_count_differences(text) for text in texts]
+
+
+def _count_differences(text: c.Text) -> int:
+    """Count the lines of a text of which people and a judge say opposites."""
+    return sum(line.differs for block in text.blocks for line in block.lines)
 
 
 def _text(key: _Text, tables: _Tables, shown: _Shown) -> c.Text:
@@ -281,7 +277,7 @@ def _text(key: _Text, tables: _Tables, shown: _Shown) -> c.Text:
             c.Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part)
             for mark in marks
         ],
-        [*rated.get(("text", 0), []), *_of_no_line(rated, of_text)],
+        [*rated.get(("text", 0), []), *_ratings_without_line(rated, of_text)],
         [
             (metric_label(*m), tables.scores[s])
             for m, s in scores.items()
@@ -291,7 +287,9 @@ def _text(key: _Text, tables: _Tables, shown: _Shown) -> c.Text:
     )
 
 
-def _of_no_line(rated: Rated, blocks: Sequence[c.Block]) -> Iterator[c.Rating]:
+def _ratings_without_line(
+    rated: Rated, blocks: Sequence[c.Block]
+) -> Iterator[c.Rating]:
     """Yield ratings of claims and statements that are not among the units of the text."""
     n_lines = {block.id: len(block.lines) for block in blocks}
     for (block, number), ratings in rated.items():

@@ -13,7 +13,7 @@ from metassay.reporting.contract import Mark
 from metassay.reporting.names import sorted_parts
 from metassay.statistics.document_means import Reals, Resampling, means
 from metassay.tables.names import FULL, sorted_authors
-from metassay.tables.summaries import to_frame
+from metassay.tables.summaries import make_frame
 from metassay.text.spans import Span
 
 # the row of words that are in no facet; no facet has brackets in its name
@@ -128,7 +128,7 @@ def facets_table(
         for place, name in enumerate([*names, NO_FACET]):
             ends = (mean.mean[place], mean.low[place], mean.high[place])
             lines.append((author, name, *_counts(of_author, name), n_shares, *ends))
-    return to_frame("facets", lines)
+    return make_frame("facets", lines)
 
 
 def _counts(texts: Sequence[Divided | None], name: str) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ from metassay.reporting.names import (
     ARROWS,
     Metric,
     Row,
-    by_criterion,
+    group_by_criterion,
     grouped,
     headline_metrics,
     metric_name,
@@ -172,7 +172,7 @@ def bare(axes: Axes, lines: int = 0) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
-def on_lines(
+def place_on_lines(
     rows: Sequence[Row], column: str, line: Callable[[Row], int]
 ) -> list[tuple[int, Row]]:
     """Return the rows that have a value there, each after its line, in the order of lines."""
@@ -197,7 +197,7 @@ def left_out(n: int, what: str) -> str:
     return f"; left out because undefined: {n:,} {what}{'s' * (n > 1)}" if n else ""
 
 
-def of_more(n: int, n_all: int, what: str) -> str:
+def say_first(n: int, n_all: int, what: str) -> str:
     """Say below a figure that it shows the first `n` alone."""
     return f"; the first {n} of {n_all} {what}" if n_all > n else ""
 
@@ -245,10 +245,10 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
 
 
 def _dots_panel(axes: Axes, rows: list[Row], authors: list[str]) -> None:
-    known = on_lines(rows, "macro", lambda row: authors.index(row["author"]))
+    known = place_on_lines(rows, "macro", lambda row: authors.index(row["author"]))
     look: dict[str, Any] = {"color": ACCENT, "linewidth": 2.2, "alpha": 0.45}
     intervals(axes, [(y, row["low"], row["high"]) for y, row in known], **look)
-    axes.plot(*_at(known, "macro"), "o", color=ACCENT, markersize=4.5)
+    axes.plot(*_points(known, "macro"), "o", color=ACCENT, markersize=4.5)
     if len({row["macro"] for _, row in known}) < 2:
         # nothing to scale the axis by; shares run from 0 to 1
         axes.set_xlim(-0.05, 1.05)
@@ -256,7 +256,9 @@ def _dots_panel(axes: Axes, rows: list[Row], authors: list[str]) -> None:
     bare(axes, len(authors))
 
 
-def _at(known: Sequence[tuple[int, Row]], column: str) -> tuple[list[float], list[int]]:
+def _points(
+    known: Sequence[tuple[int, Row]], column: str
+) -> tuple[list[float], list[int]]:
     return [row[column] for _, row in known], [y for y, _ in known]
 
 
@@ -296,7 +298,7 @@ def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     The rater's line is of the row that rests on most texts. Of criteria the first
     MOST_PANELS.
     """
-    every = by_criterion(certificates[certificates["level"] == LEVEL])
+    every = group_by_criterion(certificates[certificates["level"] == LEVEL])
     criteria = every[:MOST_PANELS]
     shown = [row for _, of_criterion in criteria for row in of_criterion]
     metrics, undefined = _defined(shown)
@@ -317,7 +319,7 @@ def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
         f"dot: {_coefficients(shown)} over all texts, signs turned so that more is better; filled"
         " dot: a metric to use; half-filled: promising; no dot: undefined",
         "pale bar: interval for other systems and documents; dark line: interval for these systems",
-        marks + undefined + of_more(len(criteria), len(every), "criteria"),
+        marks + undefined + say_first(len(criteria), len(every), "criteria"),
     ]
     note_below(figure, "\n".join(lines))
     return figure
@@ -344,7 +346,7 @@ def _forest_panel(
         axes.axvline(
             row["rater"], color=_RATER, linewidth=1.2, linestyle="--", zorder=1
         )
-    known = on_lines(rows, "value", lambda row: metrics.index(metric_of(row)))
+    known = place_on_lines(rows, "value", lambda row: metrics.index(metric_of(row)))
     for ends, look in _BARS.items():
         intervals(
             axes,
@@ -359,7 +361,7 @@ def _forest_panel(
             "markerfacecoloralt": "white",
             **fill,
         }
-        axes.plot(*_at(dots, "value"), "o", **look)
+        axes.plot(*_points(dots, "value"), "o", **look)
     axes.set_xlim(-1.03, 1.03)
     axes.set_xticks([-1, -0.5, 0, 0.5, 1], labels=["−1", "−.5", "0", ".5", "1"])
     bare(axes, len(metrics))
@@ -367,13 +369,9 @@ def _forest_panel(
 
 
 def _kind(row: Row) -> str:
-    return (
-        "to use"
-        if row["trusted"]
-        else row["verdict"]
-        if row["verdict"] in _FILLS
-        else "no"
-    )
+    if row["trusted"]:
+        return "to use"
+    return row["verdict"] if row["verdict"] in _FILLS else "no"
 
 
 # History: each system's mean on each main metric, run by run, with its bootstrap
@@ -486,7 +484,7 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
     No kernel, which would smooth what people give in steps. Criteria after AT_MOST are
     left out.
     """
-    every = by_criterion(violins)
+    every = group_by_criterion(violins)
     if not every:
         return None
     criteria = every[:AT_MOST]
@@ -508,7 +506,7 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
         "ratings from 0, worst, to 1, best; body: how often each was given; below it the mean: dot;"
         " its interval: line"
     )
-    note_below(figure, note + of_more(len(criteria), len(every), "criteria"))
+    note_below(figure, note + say_first(len(criteria), len(every), "criteria"))
     return figure
 
 

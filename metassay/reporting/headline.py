@@ -300,7 +300,7 @@ def judge_numbers(cards: pd.DataFrame, answers: pd.DataFrame) -> Numbers:
     judges: Numbers = {}
     for judge, study, card in main_cards(cards):
         numbers = {
-            name: _with_ends(card[name]) for name in CARD_STATISTICS if name in card
+            name: _round_numbers(card[name]) for name in CARD_STATISTICS if name in card
         }
         counts = {name: card["agreement"][name] for name in ("n", "n_missing")}
         judges.setdefault(judge, {})[study] = {**numbers, **counts}
@@ -313,7 +313,7 @@ def segmentation_numbers(scores: pd.DataFrame, answers: pd.DataFrame) -> Numbers
     for row in records(scores[scores["of"] == "all"]):
         numbers = by_name.setdefault(row["segmentation"], {})
         if row["statistic"] in SCORE_STATISTICS:
-            numbers[row["statistic"]] = _with_ends(row)
+            numbers[row["statistic"]] = _round_numbers(row)
         if row["statistic"] == "accuracy":
             numbers |= {"n": row["n"], "n_failed": row["n_failed"]}
     return {"segmentations": dict(sorted(by_name.items())), "answers": _counts(answers)}
@@ -429,7 +429,7 @@ def _plotted(name: str, metric: str, row: Row, value: str, prefix: str) -> list[
     return [name, metric, rounded(row[value]), *ends]
 
 
-def _with_ends(row: Numbers) -> Numbers:
+def _round_numbers(row: Numbers) -> Numbers:
     """Return its value, and its interval where it has one."""
     names = ["value", *(() if missing(row["low"]) else ("low", "high"))]
     return {name: rounded(row[name]) for name in names}

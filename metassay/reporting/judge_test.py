@@ -15,7 +15,7 @@ from metassay.labelled.records import ALL_KINDS, ENTAILED
 from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
 from metassay.reporting.names import Row, grouped, short_estimate, sorted_parts
-from metassay.reporting.page import Report, filled, in_order, write_tables
+from metassay.reporting.page import Report, filled, sort_rows, write_tables
 from metassay.reporting.shell import PageFolder, put_texts, utf16
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 
@@ -60,7 +60,7 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         "judge_cards": tables["judge_cards"],
         **filled(kinds=results.kinds_table(cards)),
         "calibration": tables["calibration"],
-        "verdicts": results.with_right_answers(tables["verdicts"], tables["gold"]),
+        "verdicts": results.add_right_answers(tables["verdicts"], tables["gold"]),
         **report.published.tables,
         **filled(answers=answers_table(tables["pairs"], tables["judgments"])),
         **report.run_tables(),
@@ -87,7 +87,7 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         }
         files["judge_cards"] = card_rows.assign(better=better_of)
         for name in {"judge_cards", "kinds", "calibration"} & set(files):
-            files[name] = in_order(files[name], order)
+            files[name] = sort_rows(files[name], order)
         page = PageFolder(folder)
         kinds = kinds_verdict(cards, results.kinds_table(cards), order["judge"])
         answer = [*verdict(cards, first), *kinds]
@@ -276,7 +276,7 @@ def put_items(
 ) -> c.TextsInfo:
     """Write a document per item: premises are its passages, the hypothesis its text.
 
-    `judged` is of `with_right_answers`; `tables`: gold, pairs, judgments and ratings.
+    `judged` is of `add_right_answers`; `tables`: gold, pairs, judgments and ratings.
     Items whose wrong verdicts are the surest come first; then those with wrong verdicts
     without a probability, by item; then the others.
     """

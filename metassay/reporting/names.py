@@ -101,7 +101,7 @@ def _places() -> dict[str, int]:
 # Rows by their keys.
 
 
-def by_criterion(frame: pd.DataFrame) -> list[tuple[Key, list[Row]]]:
+def group_by_criterion(frame: pd.DataFrame) -> list[tuple[Key, list[Row]]]:
     """Group the rows by study, criterion and part, in the order of the page."""
 
     def rank(
@@ -162,7 +162,7 @@ class ShownAs(NamedTuple):
     judges: Mapping[str, str]
 
     @classmethod
-    def of(
+    def choose(
         cls, shown_as: Mapping[str, str], systems: Iterable[str], judges: Iterable[str]
     ) -> "ShownAs":
         """As params.yaml > shown_as says of these systems and judges."""

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from metassay import __version__
-from metassay.format.frames import rows, to_csv, to_markdown
+from metassay.format.frames import format_csv, format_markdown, rows
 from metassay.format.prose import split_paragraphs
 from metassay.format.terms import COEFFICIENTS, COMPONENTS, LEVELS
 from metassay.llm.endpoints import ModelOptions
@@ -137,8 +137,8 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write each table as NAME.csv with all digits, and as NAME.md."""
     for name, frame in tables.items():
         in_file = frame.drop(columns=LISTS, errors="ignore")
-        (folder / f"{name}.csv").write_bytes(to_csv(in_file).encode())
-        (folder / f"{name}.md").write_bytes(to_markdown(in_file).encode())
+        (folder / f"{name}.csv").write_bytes(format_csv(in_file).encode())
+        (folder / f"{name}.md").write_bytes(format_markdown(in_file).encode())
 
 
 # The page.
@@ -335,7 +335,7 @@ def ordered(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.take(np.lexsort(places[::-1]))
 
 
-def in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def sort_rows(frame: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Sort rows by the columns of `order`, which has their values in order; others come last."""
     columns = [name for name in order if name in frame]
     places = {name: {key: n for n, key in enumerate(order[name])} for name in columns}

@@ -14,7 +14,7 @@ from metassay.format.numbers import counted, short, shown, shown_interval
 from metassay.labelled.records import NONE
 from metassay.reporting import contract as c
 from metassay.reporting.names import Row, grouped, short_estimate
-from metassay.reporting.page import Report, filled, in_order, write_tables
+from metassay.reporting.page import Report, filled, sort_rows, write_tables
 from metassay.reporting.shell import PageFolder, put_texts, utf16
 
 WRONG = "share of wrong labels"
@@ -78,7 +78,7 @@ def write_segment_test(report: SegmentTestReport, out: Path) -> None:
     with whole_folder(out, "report") as folder:
         write_tables(files, folder)
         for name in {"segment_scores", "confusions"} & set(files):
-            files[name] = in_order(files[name], order)
+            files[name] = sort_rows(files[name], order)
         if "segment_scores" in files:
             better = files["segment_scores"]["statistic"].map(_BETTER).fillna("higher")
             files["segment_scores"] = files["segment_scores"].assign(better=better)
@@ -210,12 +210,15 @@ def _text(
     for number, row in enumerate(sentences, 1):
         start, end, right = row["start"], row["end"], row["label"]
         key = (row["doc_id"], author, row["position"])
-        judgments = [
-            c.Judgment(f"failed: {status[(name, *key)]}", "unknown")
-            if row[name] is None
-            else c.Judgment(row[name], "for" if row[name] == right else "against")
-            for name in segmentations
-        ]
+        judgments = []
+        for name in segmentations:
+            label = row[name]
+            if label is None:
+                why = status[(name, *key)]
+                judgments.append(c.Judgment(f"failed: {why}", "unknown"))
+            else:
+                side = "for" if label == right else "against"
+                judgments.append(c.Judgment(label, side))
         ends = (utf16(text, start), utf16(text, end))
         lines.append(c.Line(number, right, text[start:end], *ends, [], [], judgments))
     scores = []

@@ -39,7 +39,7 @@ def sentence(row: Row, options: CertificationOptions) -> str:
         without = f"{short(row['without_apart'])} ({row['verdict_without_apart']})"
         sentences.append(f"Without {row['apart']} it is {without}.")
     if state_of(row["verdict"]) == "confirm":
-        sentences.append(to_do(row))
+        sentences.append(advise(row))
     return " ".join(sentences)
 
 
@@ -147,7 +147,7 @@ def _doubt_of_classes(row: Row, options: CertificationOptions) -> str:
     return "it is not shown without those that raters set apart"
 
 
-def to_do(row: Row) -> str:
+def advise(row: Row) -> str:
     """Say what to do about a verdict that is `promising` or `cannot tell`, and how much of it."""
     systems, documents = row["needed_systems"], row["needed_documents"]
     advice = capitalized(row["advice"])

@@ -34,7 +34,7 @@ def warning_lines(warnings: pd.DataFrame, designs: pd.DataFrame) -> list[Warning
         sentence = f"{row['finding']} {row['remedy']}".strip()
         keys_of.setdefault((row["kind"], sentence), []).append(key_of(row))
     return [
-        WarningLine(kind, _with_criteria(sentence, sorted(keys, key=_rank), every))
+        WarningLine(kind, _put_criteria_first(sentence, sorted(keys, key=_rank), every))
         for (kind, sentence), keys in keys_of.items()
     ]
 
@@ -61,7 +61,9 @@ def _rank(key: Key) -> tuple[str, str, tuple[int, str]]:
     return study, criterion, part_rank(part)
 
 
-def _with_criteria(sentence: str, keys: Sequence[Key], every: Sequence[Key]) -> str:
+def _put_criteria_first(
+    sentence: str, keys: Sequence[Key], every: Sequence[Key]
+) -> str:
     """Put the criteria before a sentence that is about some of them only."""
     if all(any(_is_about(key, other) for key in keys) for other in every):
         return sentence

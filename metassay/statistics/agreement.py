@@ -41,9 +41,9 @@ from metassay.statistics.exact_sums import (
 from metassay.statistics.jackknife import (
     Across,
     LeaveOneOut,
+    average_strata,
     leave_out,
     leave_out_documents,
-    over_strata,
 )
 from metassay.statistics.layout import Layout, Part, default_layout, factorize
 from metassay.statistics.resampling import (
@@ -526,8 +526,8 @@ def _by_document(
     # Of the metrics (0 in a document where theirs is undefined) or else of the rater,
     # over the documents where the rater's coefficient is defined.
     def of_part(part: Part) -> tuple[LeaveOneOut, Any]:
-        rated, target = part.of(rater), part.of(others)
-        scores = None if metric is None else part.of(metric)
+        rated, target = part.select(rater), part.select(others)
+        scores = None if metric is None else part.select(metric)
 
         def values(of: Across) -> Array:
             of_rater = of(rated, target)
@@ -547,7 +547,7 @@ def _by_document(
         )
         return left, np.full(len(left.systems), n)
 
-    return over_strata(of_part, np.isfinite(others[0]), layout, "document")
+    return average_strata(of_part, np.isfinite(others[0]), layout, "document")
 
 
 def _mean(lefts: Sequence[LeaveOneOut], counts: Mask) -> LeaveOneOut:

@@ -16,7 +16,7 @@ from metassay.statistics.exact_sums import Array
 ENOUGH = 0.5  # share of resamples that must have a difference
 
 
-def behind_best(draws: Array, best: int, n: float) -> Array:
+def compare_with_best(draws: Array, best: int, n: float) -> Array:
     """Return p (metrics,) that each metric is as good as metric `best`; NaN for the best itself.
 
     `draws` is (1 + resamples, metrics, metrics): at [., i, j] the value of metric j
@@ -56,10 +56,12 @@ def behind_best(draws: Array, best: int, n: float) -> Array:
 def apart(draws: Array, n: float, alpha: float) -> NDArray[np.bool_]:
     """Return which metrics differ, all pairs tested at once: (metrics, metrics).
 
-    `draws` and n as for `behind_best`; two-sided, with each metric as the best in turn.
+    `draws` and n as for `compare_with_best`; two-sided, with each metric as the best in turn.
     If all are equally good, the probability that any two differ is at most about alpha.
     """
-    ahead = np.array([behind_best(draws, best, n) for best in range(draws.shape[1])])
+    ahead = np.array(
+        [compare_with_best(draws, best, n) for best in range(draws.shape[1])]
+    )
     differ: NDArray[np.bool_] = np.fmin(ahead, ahead.T) < alpha
     return differ
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from metassay.statistics.document_means import by_cluster, worth
+from metassay.statistics.document_means import sum_clusters, worth
 from metassay.statistics.exact_sums import Array, Mask, blocks
 from metassay.statistics.layout import Index
 
@@ -103,8 +103,10 @@ def sign_flip_test(
 
 def sum_by_cluster(differences: Array, cluster: Index) -> Array:
     """Sum (rows, documents) by cluster: (rows, clusters); NaN and rounding errors count as 0."""
-    sums = by_cluster(differences.T, cluster).T
-    negligible = np.abs(sums) <= ROUNDING * by_cluster(np.abs(differences).T, cluster).T
+    sums = sum_clusters(differences.T, cluster).T
+    negligible = (
+        np.abs(sums) <= ROUNDING * sum_clusters(np.abs(differences).T, cluster).T
+    )
     return np.where(negligible, 0.0, sums)
 
 
@@ -138,7 +140,7 @@ def mean_interval(
     if usable.any():
         rows, present = differences[usable], present[usable]
         mean, n = np.nanmean(rows, axis=1), clusters_with(present, cluster)
-        residuals = by_cluster((rows - mean[:, None]).T, cluster)
+        residuals = sum_clusters((rows - mean[:, None]).T, cluster)
         error = np.sqrt(n / (n - 1) * np.sum(residuals**2, axis=0)) / np.sum(
             present, axis=1
         )
@@ -152,7 +154,7 @@ def mean_interval(
 def clusters_with(mask: Mask, cluster: Index) -> NDArray[np.int64]:
     """Count the clusters in which any of (rows, documents) is true: (rows,)."""
     counts: NDArray[np.int64] = (
-        by_cluster(mask.T.astype(np.float64), cluster) > 0
+        sum_clusters(mask.T.astype(np.float64), cluster) > 0
     ).sum(axis=0)
     return counts
 

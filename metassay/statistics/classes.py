@@ -64,7 +64,7 @@ def best_classes(means: Array, n: int, error: float = 0.0) -> Classes:
     weight = np.bincount(block).astype(np.float64)
     deviation = means[order] - np.mean(means)
     first, second = sums_by(block, np.stack((deviation, deviation**2)), size)
-    within = _within(weight, first, second)
+    within = _sum_squares_within(weight, first, second)
     least, cuts = within[0], []
     for _ in range(n - 1):
         sums = least[:, None] + within
@@ -82,7 +82,7 @@ def best_classes(means: Array, n: int, error: float = 0.0) -> Classes:
     return Classes(label, share)
 
 
-def _within(weight: Array, first: Array, second: Array) -> Array:
+def _sum_squares_within(weight: Array, first: Array, second: Array) -> Array:
     """Return (size + 1, size + 1) sums of squares within blocks i to j - 1; inf elsewhere."""
     totals = [np.concatenate(([0.0], np.cumsum(x))) for x in (weight, first, second)]
     n, sums, squares = (total[None, :] - total[:, None] for total in totals)
@@ -102,7 +102,7 @@ def set_apart(means: Array, error: float = 0.0) -> Mask:
     for n in NUMBERS:
         if means.size >= max(FEWEST, 2 * n):
             classes = best_classes(means, n, error)
-            excess = classes.share / _by_size(_LEAST[n], means.size)
+            excess = classes.share / _interpolate_share(_LEAST[n], means.size)
             candidates.append((round(excess, _DIGITS), classes))
     if not candidates:
         return nobody
@@ -135,7 +135,7 @@ def fit_classes(
         line = _left_by_line(people, metric)
         if not (steps > 0 and line > 0 and classes.share > 0):
             continue
-        compact = size * np.log(classes.share / _by_size(_USUAL[n], size))
+        compact = size * np.log(classes.share / _interpolate_share(_USUAL[n], size))
         compact = max(float(compact), -_SURE)
         # BIC: each class beyond the second costs a parameter.
         better = size * np.log(steps / line) + (n - 2) * np.log(size)
@@ -158,7 +158,7 @@ def _left_by_line(x: Array, y: Array) -> float:
     return float(np.sum(y**2)) - explained
 
 
-def _by_size(shares: tuple[float, ...], n: int) -> float:
+def _interpolate_share(shares: tuple[float, ...], n: int) -> float:
     # They are nearly on a line in 1 / n.
     return float(np.interp(-1.0 / n, [-1.0 / size for size in _SIZES], shares))
 

@@ -165,10 +165,10 @@ def cohen_kappa(table: Tables) -> Tables:
     by_chance = quotient(
         (support(table) * table.sum(axis=-2)).sum(axis=-1), total * total
     )
-    return _beyond(accuracy(table), by_chance)
+    return _correct_for_chance(accuracy(table), by_chance)
 
 
-def _beyond(agreement: Tables, by_chance: Tables) -> Tables:
+def _correct_for_chance(agreement: Tables, by_chance: Tables) -> Tables:
     return quotient(agreement - by_chance, 1.0 - by_chance)
 
 
@@ -279,10 +279,10 @@ def gwet_ac1(table: Tables) -> Tables:
     a, b, c, d = np.moveaxis(table, -1, 0)
     total = a + b + c + d
     passes = quotient(2 * a + b + c, 2 * total)
-    return _beyond(quotient(a + d, total), 2 * passes * (1 - passes))
+    return _correct_for_chance(quotient(a + d, total), 2 * passes * (1 - passes))
 
 
-def _by_chance(table: Tables) -> Tables:
+def _expected_agreement(table: Tables) -> Tables:
     # The agreement to expect if judge and people were independent. Summed cell by cell:
     # another order of the drawn tables' cells would change the last bit of every card.
     a, b, c, d = np.moveaxis(table, -1, 0)
@@ -294,12 +294,12 @@ def _kappa_of_judge(table: Tables) -> Tables:
     # Undefined where people pass, or fail, every text: then it is 0 for any judge, and
     # says nothing about this one.
     a, b, c, d = np.moveaxis(table, -1, 0)
-    kappa = _beyond(accuracy(_square(table)), _by_chance(table))
+    kappa = _correct_for_chance(accuracy(_square(table)), _expected_agreement(table))
     return np.where((a + c == 0) | (b + d == 0), np.nan, kappa)
 
 
 COEFFICIENTS: dict[str, Coefficient] = {  # of tables (..., 4) of the four cells
-    "agreement_by_chance": _by_chance,
+    "agreement_by_chance": _expected_agreement,
     "cohen_kappa": _kappa_of_judge,
     "mcc": matthews,
     "f1": lambda t: quotient(2 * t[..., 0], 2 * t[..., 0] + t[..., 1] + t[..., 2]),

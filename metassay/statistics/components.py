@@ -80,7 +80,11 @@ def correlate_at(
             return _correlate_at(a, b, present, relation, coefficient)
         strata = [
             _correlate_at(
-                part.of(a), part.of(b), part.of(present), relation, coefficient
+                part.select(a),
+                part.select(b),
+                part.select(present),
+                relation,
+                coefficient,
             )
             for part in layout.parts(present)
         ]
@@ -126,7 +130,7 @@ def mean_over_strata(
     total, weight = np.zeros(size), np.zeros(size)
     parts = layout.parts(present)
     weights = strata_weights(
-        level, [rests_on(part.of(present), level) for part in parts]
+        level, [rests_on(part.select(present), level) for part in parts]
     )
     for part, stratum_weight in zip(parts, weights, strict=True):
         values = of(part)

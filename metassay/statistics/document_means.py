@@ -82,7 +82,7 @@ def mean_draws(
     resample has no value.
     """
     present = np.where(np.isnan(values), 0.0, 1.0 if numbers is None else numbers)
-    totals, weights = by_cluster(values, cluster), by_cluster(present, cluster)
+    totals, weights = sum_clusters(values, cluster), sum_clusters(present, cluster)
     n = len(totals)
     draws = np.random.default_rng(how.seed).integers(0, n, (how.resamples, n))
     counts = tallies(draws, n)
@@ -90,7 +90,7 @@ def mean_draws(
     return np.vstack([observed, _means(counts, totals, weights)])
 
 
-def by_cluster(values: Reals, cluster: Index) -> Reals:
+def sum_clusters(values: Reals, cluster: Index) -> Reals:
     """Sum (documents, columns) by cluster: (clusters, columns); NaN counts as 0."""
     filled = np.where(np.isnan(values), 0.0, values)
     size = int(cluster.max(initial=-1)) + 1
@@ -108,7 +108,7 @@ def worth(present: NDArray[np.bool_], cluster: Index) -> Reals:
     3, 1 and 1 documents of three clusters: 5 * 5 / (9 + 1 + 1) = 2.27. Source: Kish
     1965, Survey Sampling, section 8.2, for clusters of identical documents.
     """
-    sizes = by_cluster(present.astype(np.float64), cluster)
+    sizes = sum_clusters(present.astype(np.float64), cluster)
     squares = np.sum(sizes**2, axis=0)
     effective: Reals = np.sum(sizes, axis=0) ** 2 / np.maximum(squares, 1.0)
     return effective

@@ -142,7 +142,7 @@ def _subset_values(
     return values
 
 
-def in_ensembles(
+def average_ensembles(
     ensembles: Ensembles, *, n: int, confidence: float, rng: np.random.Generator
 ) -> list[InEnsembles]:
     """Return each metric's correlation alone and the mean over all subsets that contain it.

@@ -54,14 +54,14 @@ def fit(
         )
     if method == "complete":
         complete = present.all(axis=1)
-        s_by_facet = _by_facet(s[complete])
+        s_by_facet = _put_texts_last(s[complete])
         weighted = times[:, None, complete] * s_by_facet
         normal = np.einsum("rfn,gn->rfg", weighted, s_by_facet)
         return _solve(
             normal, np.einsum("rfn,n->rf", weighted, y[complete]), non_negative
         )
     weights = np.empty((len(times), s.shape[1]))
-    s_by_facet, present_by_facet = _by_facet(s), _by_facet(present)
+    s_by_facet, present_by_facet = _put_texts_last(s), _put_texts_last(present)
     for rows in blocks(len(times), s.size, numbers=CHUNK):
         weights[rows] = _ratios(
             y, s_by_facet, present_by_facet, times[rows], non_negative
@@ -100,7 +100,7 @@ def _check(overall: ArrayLike, shares: ArrayLike) -> tuple[Array, Array, Array]:
     return y, np.where(present, s, 0.0), present
 
 
-def _by_facet(values: Array) -> Array:
+def _put_texts_last(values: Array) -> Array:
     # Texts last: einsum sums along them five times as fast.
     return np.ascontiguousarray(values.T, dtype=np.float64)
 

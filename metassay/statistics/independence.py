@@ -93,7 +93,7 @@ def _prepare(
     if of_pairs:
         return _pairs(scores, present, coefficient)
     if relation == "document":
-        return _by_column(scores, present, by_rank=by_rank), present
+        return _standardise_columns(scores, present, by_rank=by_rank), present
     rest = double_centre(scores) if relation == "within" else scores
     return _pooled(rest, present, by_rank=by_rank), present
 
@@ -107,7 +107,7 @@ def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     return _unit(values)
 
 
-def _by_column(scores: Array, present: Mask, *, by_rank: bool) -> Array:
+def _standardise_columns(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     scored = np.where(present, scores, np.inf if by_rank else 0.0)
     if by_rank:
         scored = np.where(present, rankdata(scored, axis=1), 0.0)
@@ -308,7 +308,7 @@ class Independence(NamedTuple):
         """Number of orders tried, the original included."""
         return int(self.statistics.shape[-1])
 
-    def of_relations(self, places: Sequence[int]) -> "Independence":
+    def select(self, places: Sequence[int]) -> "Independence":
         """Select the relations at these places; -1 is an unknown relation."""
         if list(places) == list(range(self.statistics.shape[1])):
             return self
@@ -438,7 +438,7 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
             if relation == "within" and signs is None:
                 squares[relation][:, :, some] = (scores**2 @ (permuted**2).T)[:, None]
     for relation, size in squares.items():
-        values[relation] = _over_root(values[relation], size)
+        values[relation] = _divide_by_root(values[relation], size)
     statistics = [values[relation].reshape(k, -1) for relation in human]
     return Independence(np.stack(statistics, axis=1), exact=False)
 
@@ -522,13 +522,13 @@ def _statistics(
     if not block.orders.grid:
         to, sign = to[block.some], sign[block.some]
     if human.values.shape[1] == 1:
-        return _by_row(metrics.values, human.values, to, sign, grid=grid)
+        return _sum_rows(metrics.values, human.values, to, sign, grid=grid)
     if block.signs is not None:
-        return _by_signs(metrics, human, block.signs, to, sign, grid=grid)
+        return _sum_with_signs(metrics, human, block.signs, to, sign, grid=grid)
     ordered = np.ascontiguousarray(human.values.T)[block.documents]
     unsigned = np.abs(sign)
     if not grid:  # once, for the numbers and their squares
-        ordered = ordered if in_place else _in_order(ordered, to, sign)
+        ordered = ordered if in_place else _reorder(ordered, to, sign)
         sign = unsigned
     products = _products(metrics.values, ordered, to, sign, grid=grid)
     # Divided by the spread: systems or documents that are noisy on both sides show no
@@ -536,12 +536,12 @@ def _statistics(
     squares = _products(metrics.values**2, ordered**2, to, unsigned, grid=grid)
     if not human.present.all() and not metrics.present.all():
         occurs = np.ascontiguousarray(human.present.T)[block.documents]
-        occurs = occurs if grid or in_place else _in_order(occurs, to, unsigned)
+        occurs = occurs if grid or in_place else _reorder(occurs, to, unsigned)
         squares *= _products(metrics.present, occurs, to, unsigned, grid=grid)
-    return _over_root(products, squares)
+    return _divide_by_root(products, squares)
 
 
-def _by_signs(
+def _sum_with_signs(
     metrics: PreparedSide,
     human: PreparedSide,
     signs: Array,
@@ -555,33 +555,33 @@ def _by_signs(
     (levels, rests), (their_levels, their_rests) = map(
         _levels_and_rests, (metrics, human)
     )
-    between = _by_row(levels, their_levels, to, sign, grid=grid)
+    between = _sum_rows(levels, their_levels, to, sign, grid=grid)
     signed = their_rests.T * signs[:, :, None]
     in_place = len(to) == 1
     if not grid and not in_place:
-        signed = _in_order(signed, to, sign)
+        signed = _reorder(signed, to, sign)
     sums = between + _products(rests, signed, to, sign, grid=grid)
     squared, unsigned = human.values.T[None] ** 2, np.abs(sign)
     if not grid and not in_place:
         squared = np.broadcast_to(squared, (len(to), *squared.shape[1:]))
-        squared = _in_order(squared, to, unsigned)
+        squared = _reorder(squared, to, unsigned)
     squares = _products(metrics.values**2, squared, to, unsigned, grid=grid)
-    return _over_root(sums, np.broadcast_to(squares, sums.shape))
+    return _divide_by_root(sums, np.broadcast_to(squares, sums.shape))
 
 
-def _over_root(sums: Array, squares: Array) -> Array:
+def _divide_by_root(sums: Array, squares: Array) -> Array:
     sizes = np.sqrt(np.maximum(squares, 0.0))
     return quotient(sums, sizes, sizes > STILL, other=0.0)
 
 
-def _by_row(
+def _sum_rows(
     scores: Array, human: Array, to: Index, sign: Array, *, grid: bool
 ) -> Array:
     by_order: Array = np.einsum("kr,or->ko", scores[:, :, 0], sign * human[to, 0])
     return by_order[:, :, None] if grid else by_order[:, None]
 
 
-def _in_order(values: Array, to: Index, sign: Array) -> Array:
+def _reorder(values: Array, to: Index, sign: Array) -> Array:
     if values.shape[2] == 1:
         return values * sign[:, None]
     return np.take_along_axis(values, to[:, None], axis=2) * sign[:, None]
@@ -591,7 +591,7 @@ def _products(
     scores: Array, ordered: Array, to: Index, sign: Array, *, grid: bool
 ) -> Array:
     # `ordered` (orders, documents, rows): people's matrix with its documents permuted,
-    # and its rows too (`_in_order`) where orders are paired.
+    # and its rows too (`_reorder`) where orders are paired.
     rows, columns = scores.shape[1:]
     if rows == 1:
         sums = (scores[:, 0] @ ordered[:, :, 0].T)[:, None]

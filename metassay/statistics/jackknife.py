@@ -122,8 +122,8 @@ def leave_out(
     def leave_out_group(a: Array, b: Array, present: Mask) -> LeaveOneOut:
         groups = layout or default_layout(present.shape)
 
-        def of_part(part: Part) -> tuple[LeaveOneOut, Any]:
-            sides = part.of(a), part.of(b)
+        def correlate_part(part: Part) -> tuple[LeaveOneOut, Any]:
+            sides = part.select(a), part.select(b)
             left = _leave_out(*sides, relation, coefficient, part.layout)
             # One stratum needs no weight, and counting costs as much as a correlation.
             n: Any = 0
@@ -131,7 +131,7 @@ def leave_out(
                 n = _count(*sides, relation, coefficient)
             return left, n
 
-        return over_strata(of_part, present, groups, relation)
+        return average_strata(correlate_part, present, groups, relation)
 
     return map_cells(leave_out_group, *_present(metric, human))
 
@@ -160,17 +160,17 @@ def leave_out_all(
         groups = layout or default_layout(present.shape)
         of_parts: dict[int, dict[Coefficient, Without]] = {}
 
-        def of_part(part: Part, tau: Coefficient) -> tuple[LeaveOneOut, Any]:
-            sides, units = (part.of(a), part.of(b)), units_of(part.layout)
+        def correlate_part(part: Part, tau: Coefficient) -> tuple[LeaveOneOut, Any]:
+            sides, units = (part.select(a), part.select(b)), units_of(part.layout)
             if part.number not in of_parts:
                 of_parts[part.number] = _pooled_taus(*sides, units)
             without = of_parts[part.number][tau]
-            value, cells = value_at(*sides, level, tau), part.of(present)
+            value, cells = value_at(*sides, level, tau), part.select(present)
             left = _mask_unusable(value, without, cells, level, units)
             return left, _count(*sides, level, tau)
 
         first, second = (
-            over_strata(partial(of_part, tau=tau), present, groups, level)
+            average_strata(partial(correlate_part, tau=tau), present, groups, level)
             for tau in TAUS
         )
         return (*first, *second)
@@ -205,7 +205,7 @@ def units_of(layout: Layout) -> Units:
     return Units(layout.family, layout.cluster * min(n, GROUPS) // max(1, n))
 
 
-def over_strata(
+def average_strata(
     of: Callable[[Part], tuple[LeaveOneOut, Any]],
     present: Mask,
     layout: Layout,
@@ -313,9 +313,9 @@ def _leave_out(
         return leave_out_documents(lambda of: of(a, b), coefficient, present, layout)
     value = value_at(a, b, relation, coefficient)
     if relation in ("system", "between_systems"):
-        without = _of_means(a, b, units, coefficient)
+        without = _leave_out_means(a, b, units, coefficient)
     elif relation == "between_documents":
-        without = _of_means(a.mT, b.mT, Units(*units[::-1]), coefficient)[::-1]
+        without = _leave_out_means(a.mT, b.mT, Units(*units[::-1]), coefficient)[::-1]
     elif relation == "global" and coefficient == "pearson":
         without = _pooled_pearson(a, b, units)
     elif relation == "global" and coefficient in TAUS:
@@ -324,7 +324,9 @@ def _leave_out(
         systems, documents = (np.empty((len(a), n)) for n in units.n)
         for axis, values in enumerate((systems, documents)):
             for i in range(values.shape[1]):
-                values[:, i] = _without(a, b, units, (axis, i), relation, coefficient)
+                values[:, i] = _correlate_without(
+                    a, b, units, (axis, i), relation, coefficient
+                )
         without = systems, documents
     return _mask_unusable(value, without, present, relation, units)
 
@@ -358,7 +360,7 @@ def _mask_unusable(
     return LeaveOneOut(value, of_systems, of_documents)
 
 
-def _without(
+def _correlate_without(
     a: Array,
     b: Array,
     units: Units,
@@ -372,7 +374,9 @@ def _without(
     return np.asarray(value_at(x, y, relation, coefficient))
 
 
-def _of_means(a: Array, b: Array, units: Units, coefficient: Coefficient) -> Without:
+def _leave_out_means(
+    a: Array, b: Array, units: Units, coefficient: Coefficient
+) -> Without:
     # All leave-outs at once: documents by weights of 0, systems as NaN.
     of = EVERY_COEFFICIENT[coefficient]
     families, n = units.n
@@ -413,7 +417,9 @@ def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
         # so little spread is left that sums cannot tell it from 0
         for k, i in np.argwhere(poor):
             pair = a[k : k + 1], b[k : k + 1]
-            values[k, i] = _without(*pair, units, (axis, i), "global", "pearson")[0]
+            values[k, i] = _correlate_without(
+                *pair, units, (axis, i), "global", "pearson"
+            )[0]
         leave_outs.append(values)
     return leave_outs[0], leave_outs[1]
 
@@ -449,20 +455,22 @@ def spread(values: Array, of: Index | None = None) -> Spread:
     complete = (~np.isnan(rows)).all(axis=1) & (of is None) & (rows.shape[1] > 1)
     variance, freedom = np.full((2, len(rows)), np.nan)
     if complete.any():
-        variance[complete], freedom[complete] = _sum([_of_set(rows[complete])])
+        variance[complete], freedom[complete] = _sum([_spread_of_set(rows[complete])])
     for row in np.flatnonzero(~complete):
         defined = ~np.isnan(rows[row])
         groups = [
             rows[row, defined & (sets[row] == n)] for n in np.unique(sets[row, defined])
         ]
         if groups and min(group.size for group in groups) > 1:
-            variance[row], freedom[row] = _sum([_of_set(group) for group in groups])
+            variance[row], freedom[row] = _sum(
+                [_spread_of_set(group) for group in groups]
+            )
     return Spread(
         *(side.reshape(values.shape[:-1])[()] for side in (variance, freedom))
     )
 
 
-def _of_set(values: Array) -> Spread:
+def _spread_of_set(values: Array) -> Spread:
     n = values.shape[-1]
     variance = (n - 1) * np.mean(
         (values - values.mean(axis=-1, keepdims=True)) ** 2, axis=-1
@@ -582,7 +590,7 @@ def _steps(first: int, last: int) -> list[int]:
     return steps
 
 
-def between_systems(left: LeaveOneOut, *, difference: bool = False) -> Spread:
+def variance_between_systems(left: LeaveOneOut, *, difference: bool = False) -> Spread:
     """Return the variance between systems of each metric; NaN where unknown."""
     return spread(
         fisher_z(left.systems / 2.0 if difference else left.systems), left.system_set

@@ -3,7 +3,7 @@
 Documents of a cluster (a patient, a topic) and systems of a family (two versions of a
 system) are dependent. Strata (data sets with different systems) are never compared with
 each other: correlations are of what varies within each. Topics, patients and versions
-of a system must be passed in; `duplicate_items`, `near_copies`, `drift_with_order` and
+of a system must be passed in; `duplicate_items`, `find_near_copies`, `drift_with_order` and
 `clumps` find others in scores.
 """
 
@@ -103,7 +103,7 @@ class Part(NamedTuple):
     families: Index  # the number of each of its families in the whole layout
     layout: Layout  # within the stratum, numbered anew
 
-    def of(self, values: NDArray[Number]) -> NDArray[Number]:
+    def select(self, values: NDArray[Number]) -> NDArray[Number]:
         """Select this part of a (..., systems, documents) array."""
         return np.ascontiguousarray(values[..., self.rows[:, None], self.columns])
 
@@ -239,7 +239,7 @@ def _chance_of_equal(scores: Array, distinct: Index, repeated: Index) -> Array:
     return np.asarray(probability.min(axis=0).prod(axis=0))
 
 
-def near_copies(sides: Sequence[Array]) -> Index:
+def find_near_copies(sides: Sequence[Array]) -> Index:
     """Return (systems,) numbers, equal for systems whose scores vary alike over documents.
 
     `sides`: (systems, documents) of people and of each metric. Two systems are
@@ -253,7 +253,7 @@ def near_copies(sides: Sequence[Array]) -> Index:
         return family
     reach = scipy.special.ndtri(1 - FALSE / pairs) / np.sqrt(documents - 3)
     threshold = max(ALIKE, float(np.tanh(reach)))
-    correlations = np.stack([_between_rows(side) for side in sides])
+    correlations = np.stack([_correlate_rows(side) for side in sides])
     n_sides = np.isfinite(correlations).sum(axis=0)
     medians = np.nanmedian(np.where(n_sides > 0, correlations, 0.0), axis=0)
     for i, j in zip(*np.nonzero(np.triu(medians >= threshold, 1)), strict=True):
@@ -261,7 +261,7 @@ def near_copies(sides: Sequence[Array]) -> Index:
     return factorize(family)
 
 
-def _between_rows(side: Array) -> Array:
+def _correlate_rows(side: Array) -> Array:
     # Correlations of the rows less the columns' means; NaN where two rows share too
     # little.
     present = np.isfinite(side)
@@ -363,7 +363,7 @@ def _tighter_than_chance(
     """
     from scipy.cluster.hierarchy import linkage  # slow to import, as above
 
-    def within(coordinates: Array) -> Array:
+    def variance_within(coordinates: Array) -> Array:
         merges = np.cumsum(linkage(coordinates, "ward")[:, 2] ** 2)
         variances = merges[[len(axes) - k - 1 for k in numbers]]
         return np.asarray(np.log(np.maximum(variances, TINY)))
@@ -371,9 +371,11 @@ def _tighter_than_chance(
     by_chance = []
     for _ in range(DRAWS):
         noise = rng.normal(size=axes.shape)
-        by_chance.append(within(np.linalg.qr(noise - noise.mean(axis=0))[0] * size))
+        by_chance.append(
+            variance_within(np.linalg.qr(noise - noise.mean(axis=0))[0] * size)
+        )
     mean, spread = np.mean(by_chance, axis=0), np.std(by_chance, axis=0)
-    return np.asarray((mean - within(axes * size)) / spread)
+    return np.asarray((mean - variance_within(axes * size)) / spread)
 
 
 def clumps_of_systems(sides: Sequence[Array], rng: np.random.Generator) -> float:
@@ -444,7 +446,7 @@ def _kruskal(samples: Sequence[Array]) -> float:
     return float(scipy.special.chdtrc(len(samples) - 1, h))
 
 
-def in_blocks(documents: int) -> Index:
+def make_blocks(documents: int) -> Index:
     """Return (documents,) contiguous blocks: `BLOCKS`, or fewer of at least 4 documents."""
     blocks = max(1, min(BLOCKS, documents // 4))
     return np.arange(documents) * blocks // max(1, documents)

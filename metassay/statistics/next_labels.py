@@ -286,7 +286,9 @@ def weighted_correlation(
     has_rating = np.isfinite(y)
     w, rated = np.where(has_rating, 1.0 / p, 0.0), np.where(has_rating, y, 0.0)
     r, influence = (
-        _between(x, rated, w, number) if level == "system" else _of_texts(x, rated, w)
+        _correlate_systems(x, rated, w, number)
+        if level == "system"
+        else _correlate_texts(x, rated, w)
     )
     _, place = np.unique(np.asarray(document)[has_rating], return_inverse=True)
     squares = (
@@ -311,7 +313,7 @@ def _standard(values: Array, w: Array | None = None) -> Array:
     return np.asarray(centred / np.sqrt(np.average(centred**2, weights=w)))
 
 
-def _of_texts(x: Array, y: Array, w: Array) -> tuple[float, Array]:
+def _correlate_texts(x: Array, y: Array, w: Array) -> tuple[float, Array]:
     counted = w > 0
     if not counted.any() or min(np.ptp(x[counted]), np.ptp(y[counted])) <= 0:
         return np.nan, w
@@ -320,7 +322,9 @@ def _of_texts(x: Array, y: Array, w: Array) -> tuple[float, Array]:
     return r, w * (a * b - r * (a * a + b * b) / 2.0) / w.sum()
 
 
-def _between(x: Array, y: Array, w: Array, system: Index) -> tuple[float, Array]:
+def _correlate_systems(
+    x: Array, y: Array, w: Array, system: Index
+) -> tuple[float, Array]:
     total, rated, size = (
         np.bincount(system, w),
         np.bincount(system, w > 0),

@@ -199,8 +199,8 @@ def less_any_shape(
     y, c, present = matrices(side, control)
     rests = np.full(y.shape, np.nan)
     for part in layout.parts(present):
-        cells = part.of(present)
-        x, values = part.of(c)[cells], part.of(y)[cells]
+        cells = part.select(present)
+        x, values = part.select(c)[cells], part.select(y)[cells]
         if not values.size:
             continue
         if coefficient != "pearson":
@@ -316,11 +316,11 @@ def residuals_first(
     arrays = [np.asarray(side, dtype=np.float64) for side in sides]
     present = np.all(np.isfinite(arrays), axis=0)
 
-    def of_stratum(part: Part) -> Array:
-        a, b, *c = (part.of(side) for side in arrays)
+    def residuals_of_stratum(part: Part) -> Array:
+        a, b, *c = (part.select(side) for side in arrays)
         return np.array([_residuals_first(a, b, c[0] if c else None, level)])
 
-    return float(mean_over_strata(of_stratum, 1, present, layout, level)[0])
+    return float(mean_over_strata(residuals_of_stratum, 1, present, layout, level)[0])
 
 
 def _residuals_first(

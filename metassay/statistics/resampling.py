@@ -41,7 +41,7 @@ class Draws(NamedTuple):
     systems: Counts  # (resamples, systems)
     documents: Counts  # (resamples, documents)
 
-    def of(self, part: Part) -> "Draws":
+    def select(self, part: Part) -> "Draws":
         """Select the draws of a stratum."""
         return Draws(
             self.resample, self.systems[:, part.rows], self.documents[:, part.columns]
@@ -104,17 +104,19 @@ def correlate_resamples(
     a, b, present = matrices(metric, human)
     if layout is not None and layout.n_strata > 1 and level != "document":
 
-        def of_part(part: Part) -> Array:
+        def correlate_part(part: Part) -> Array:
             return correlate_resamples(
-                part.of(a), part.of(b), level, coefficient, draws.of(part)
+                part.select(a), part.select(b), level, coefficient, draws.select(part)
             )
 
-        return mean_over_strata(of_part, len(draws.systems), present, layout, level)
+        return mean_over_strata(
+            correlate_part, len(draws.systems), present, layout, level
+        )
     if level == "global":
         return _pooled(a, b, present, coefficient, draws)
     if level == "document":
-        return _within_documents(a, b, present, coefficient, draws)
-    return _of_system_means(a, b, coefficient, draws)
+        return _correlate_within_documents(a, b, present, coefficient, draws)
+    return _correlate_system_means(a, b, coefficient, draws)
 
 
 def varies(
@@ -166,7 +168,7 @@ def _pooled(
     return values
 
 
-def _within_documents(
+def _correlate_within_documents(
     metric: Array, human: Array, present: Mask, coefficient: Coefficient, draws: Draws
 ) -> Array:
     if draws.resample == "documents":
@@ -188,7 +190,7 @@ def _within_documents(
     return quotient(total, defined, defined > 0)
 
 
-def _of_system_means(
+def _correlate_system_means(
     metric: Array, human: Array, coefficient: Coefficient, draws: Draws
 ) -> Array:
     if draws.resample == "systems":

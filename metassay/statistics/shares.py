@@ -361,9 +361,12 @@ def prediction_powered_mean(
     counts = y.size, rest.size, int(np.count_nonzero(np.isfinite(people) & ~both))
     if y.size < 2:
         return CorrectedMean(*UNDEFINED, np.nan, judge_mean, *counts)
-    lambda_ = (
-        0.0 if not rest.size else _weight(f, y, rest) if weight is None else weight
-    )
+    if not rest.size:  # nothing to correct with
+        lambda_ = 0.0
+    elif weight is None:
+        lambda_ = _weight(f, y, rest)
+    else:
+        lambda_ = weight
     value = float(np.mean(y - lambda_ * f))
     variance = float(np.var(y - lambda_ * f)) / y.size
     if rest.size:

@@ -96,7 +96,7 @@ class Trios(NamedTuple):
     pairs: Index  # (2, pairs): the places of a, and of b
     n_missing: Index  # (pairs,) cells that have some of the three but not all
 
-    def of(self, pair: int) -> Trio:
+    def select(self, pair: int) -> Trio:
         """Return one pair."""
         a, b = self.pairs[:, pair]
         missing = int(self.n_missing[pair])
@@ -146,10 +146,10 @@ def permutation_tests(
 ) -> list[PermutationTest]:
     """Run `permutation_test` of each pair with these swaps."""
     keep = Swaps(*(np.zeros((1, size), dtype=bool) for size in trios.present.shape))
-    differences = _in_strata(trios, level, coefficient, keep, "documents", layout)[
+    differences = _permute_strata(trios, level, coefficient, keep, "documents", layout)[
         :, 0
     ].tolist()
-    permutations = _in_strata(trios, level, coefficient, swaps, resample, layout)
+    permutations = _permute_strata(trios, level, coefficient, swaps, resample, layout)
     turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[
         alternative
     ]
@@ -166,7 +166,7 @@ def permutation_tests(
     return tests
 
 
-def _in_strata(
+def _permute_strata(
     trios: Trios,
     level: Level,
     coefficient: Coefficient,
@@ -179,11 +179,11 @@ def _in_strata(
     if layout.n_strata == 1 or level == "document":
         return permuted_differences(trios, level, coefficient, swaps, resample)
 
-    def of_part(part: Part) -> Array:
-        present = part.of(trios.present)
+    def permute_part(part: Part) -> Array:
+        present = part.select(trios.present)
         scores = (
-            _standardise(part.of(trios.metrics), present),
-            part.of(trios.human),
+            _standardise(part.select(trios.metrics), present),
+            part.select(trios.human),
             present,
         )
         moved = Swaps(swaps.systems[:, part.rows], swaps.documents[:, part.columns])
@@ -192,7 +192,7 @@ def _in_strata(
         )
 
     size = len(trios.n_missing), len(swaps.systems)
-    return mean_over_strata(of_part, size, trios.present, layout, level)
+    return mean_over_strata(permute_part, size, trios.present, layout, level)
 
 
 def draw_swaps(
@@ -279,8 +279,8 @@ def permuted_differences(
 ) -> Array:
     """Return (pairs, permutations) the correlation of a less that of b; NaN if undefined."""
     difference = {
-        "system": _of_means,
-        "document": _within_documents,
+        "system": _permute_means,
+        "document": _permute_documents,
         "global": _pooled,
     }[level]
     values = np.empty((len(trios.n_missing), len(swaps.systems)))
@@ -292,7 +292,7 @@ def permuted_differences(
     return values
 
 
-def _of_means(
+def _permute_means(
     trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample
 ) -> Array:
     rows = np.any(trios.present, axis=1)
@@ -334,7 +334,7 @@ def _swap_sums(values: Array, systems: Mask, documents: Array) -> Array:
     return np.where(systems, np.sum(values, axis=-1) - of_documents, of_documents)
 
 
-def _within_documents(
+def _permute_documents(
     trios: Trios, coefficient: Coefficient, swaps: Swaps, resample: Resample
 ) -> Array:
     # The mean over the documents in which both metrics have a coefficient: the same for
@@ -352,7 +352,7 @@ def _within_documents(
                 values[rows] = moved.sum(axis=1) / n
         return means
     for place, values in enumerate(means):
-        trio = trios.of(place)
+        trio = trios.select(place)
         totals, counts = np.zeros((2, len(values)))
         for d, rows in enumerate(trio.present.T):
             x, y, z = (v[rows, d] for v in (trio.a, trio.b, trio.human))
@@ -410,7 +410,7 @@ def _pearson_of_swaps(x: Array, y: Array, z: Array, swap: Mask) -> Array:
         weighted_sums(_terms(metric, human), swap.astype(np.float64)).T
         for metric in both
     )
-    values = _from_sums(both, human, k, b - a)
+    values = _correlate_sums(both, human, k, b - a)
     for metric, row in zip(*np.nonzero(np.isinf(values)), strict=True):
         swapped = (
             np.where(swap[row], y, x) if metric == 0 else np.where(swap[row], x, y)
@@ -423,7 +423,7 @@ def _terms(metric: Array, human: Array) -> Array:
     return np.stack((metric, metric * metric, metric * human))
 
 
-def _from_sums(both: Array, human: Array, n: int, moved: Array) -> Array:
+def _correlate_sums(both: Array, human: Array, n: int, moved: Array) -> Array:
     # Both metrics' Pearson correlation (2, permutations) from sums of x, x x and x z;
     # infinite where they cancel. `moved` (3, permutations): the swapped cells' sums,
     # b's less a's.
@@ -438,7 +438,7 @@ def _from_sums(both: Array, human: Array, n: int, moved: Array) -> Array:
 
 def _pooled(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
     if coefficient != "pearson":
-        each_trio = map(trios.of, range(len(trios.n_missing)))
+        each_trio = map(trios.select, range(len(trios.n_missing)))
         return np.stack(
             [_pooled_explicitly(trio, coefficient, swaps) for trio in each_trio]
         )
@@ -454,13 +454,15 @@ def _pooled(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -
     ]
     differences = np.zeros((len(trios.n_missing), len(swaps.systems)))
     for place, (a, b) in enumerate(trios.pairs.T):
-        values = _from_sums(scores[[a, b]], human, max(n, 1), swapped[b] - swapped[a])
+        values = _correlate_sums(
+            scores[[a, b]], human, max(n, 1), swapped[b] - swapped[a]
+        )
         stable = np.all(np.isfinite(values), axis=0) | np.any(np.isnan(values), axis=0)
         np.subtract(values[0], values[1], out=differences[place], where=stable)
         if not np.all(stable):
             others = Swaps(swaps.systems[~stable], swaps.documents[~stable])
             differences[place, ~stable] = _pooled_explicitly(
-                trios.of(place), coefficient, others
+                trios.select(place), coefficient, others
             )
     return differences
 

@@ -49,15 +49,18 @@ def lot(seed: int, *key: str) -> int:
 def draw_ids(identities: Sequence[tuple[str, ...]], seed: int) -> list[str]:
     """Return a unique id of letters for each of these distinct identities."""
     lots = [lot(seed, "id", *identity) for identity in identities]
+    for length in count(_SHORTEST):
+        ids = [_write_letters(n, length) for n in lots]
+        if len(set(ids)) == len(ids):
+            break
+    return ids
+
+
+def _write_letters(number: int, length: int) -> str:
+    """Write the last digits of a number as letters, the last digit first."""
     base = len(_LETTERS)
-    of_lengths = (
-        [
-            "".join(_LETTERS[n // base**place % base] for place in range(length))
-            for n in lots
-        ]
-        for length in count(_SHORTEST)
-    )
-    return next(ids for ids in of_lengths if len(set(ids)) == len(ids))
+    digits = (number // base**place % base for place in range(length))
+    return "".join(_LETTERS[digit] for digit in digits)
 
 
 def draw_items(
@@ -200,7 +203,7 @@ def write(study: Study, form: Format, folder: Path) -> list[str]:
             name for sheet in study.sheets() for name in form.write(sheet, new / SHEETS)
         ]
         with owner_alone():
-            (new / key.FILE).write_bytes(key.to_bytes(study.key))
+            (new / key.FILE).write_bytes(key.encode_key(study.key))
     return list(dict.fromkeys(names))
 
 

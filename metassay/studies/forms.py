@@ -52,7 +52,7 @@ from metassay.studies.record import (
     Target,
     TargetQuestion,
 )
-from metassay.tables.checks import without_further_references
+from metassay.tables.checks import drop_further_references
 from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, REFERENCE, metric_label
@@ -82,7 +82,7 @@ class Texts(NamedTuple):
     datasets: frozenset[str]  # whose text they may repeat
 
     @property
-    def of_systems(self) -> list[_Key]:
+    def system_keys(self) -> list[_Key]:
         """The sorted keys of texts that systems wrote."""
         return sorted(key for key in self.whole if key[1] != REFERENCE)
 
@@ -97,7 +97,7 @@ class Claim(NamedTuple):
 
 def read_texts(read: ReadTable) -> Texts:
     """Read every author's whole texts."""
-    parts = without_further_references(read(PARTS))
+    parts = drop_further_references(read(PARTS))
     full = parts[parts["part"] == FULL]
     ok = full["status"] == "ok"
     n_failed = (~ok & (full["author"] != REFERENCE)).sum()
@@ -179,7 +179,7 @@ def _build(
 ) -> StudyDraft:
     """Draft items of each text of a system; count those left out by reason."""
     items, reasons = list[Draft](), Counter[str]()
-    for item in (item for key in texts.of_systems for item in draft(*key)):
+    for item in (item for key in texts.system_keys for item in draft(*key)):
         if isinstance(item, str):
             reasons[item] += 1
         else:
@@ -379,7 +379,7 @@ def _draft_pairs(read: ReadTable, options: Options) -> StudyDraft:
     """
     texts, sources = read_texts(read), read_inputs(read)
     by_document: dict[str, list[str]] = defaultdict(list)
-    for doc, author in texts.of_systems:
+    for doc, author in texts.system_keys:
         by_document[doc].append(author)
     chosen = (
         None
@@ -688,7 +688,7 @@ def _draft_reading(read: ReadTable, options: Options) -> StudyDraft:
     texts, facets = read_texts(read), read_parts(read)
     starts = _find_starts(read(PARTS))
     questions = _read_questions(options.questions)
-    by_lot = sorted(texts.of_systems, key=lambda key: lot(options.seed, "marks", *key))
+    by_lot = sorted(texts.system_keys, key=lambda key: lot(options.seed, "marks", *key))
     marked = set(by_lot[::2])
 
     def draft(doc: str, author: str) -> _Drafts:

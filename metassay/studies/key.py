@@ -62,7 +62,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def to_bytes(key: Key) -> bytes:
+def encode_key(key: Key) -> bytes:
     """Return the content of the key's file, with each question once."""
     questions = {
         q.name: asdict(q)

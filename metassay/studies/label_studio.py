@@ -147,11 +147,7 @@ def _task(
 
 def _questions(sheet: Sheet) -> dict[str, set[Question | None]]:
     """The questions of each column, in the sheet's order; None if a row has none there."""
-    rows = [
-        {q.column: q for q in row.questions}
-        for item in sheet.items
-        for row in item.rows
-    ]
+    rows = [{q.column: q for q in row.questions} for row in sheet.rows]
     return {column: {row.get(column) for row in rows} for column in sheet.columns}
 
 

@@ -177,20 +177,21 @@ class Sheet:
     items: tuple[Item, ...]
 
     @property
+    def rows(self) -> list["SheetRow"]:
+        """The rows of all items."""
+        return [row for item in self.items for row in item.rows]
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the questions, in the order of their first question."""
-        columns = (
-            q.column for item in self.items for row in item.rows for q in row.questions
-        )
+        columns = (question.column for row in self.rows for question in row.questions)
         return tuple(dict.fromkeys(columns))
 
     @property
     def headings(self) -> tuple[str, ...]:
         """The headings of texts: those of items before those of rows, in the items' order."""
         of_items = (text.heading for item in self.items for text in item.texts)
-        of_rows = (
-            t.heading for item in self.items for row in item.rows for t in row.texts
-        )
+        of_rows = (text.heading for row in self.rows for text in row.texts)
         return tuple(dict.fromkeys((*of_items, *of_rows)))
 
 

@@ -77,9 +77,7 @@ def guide(sheet: Sheet) -> list[str]:
 
 def question_lines(sheet: Sheet) -> Iterator[str]:
     """Yield a paragraph for each question and each answer that needs an explanation."""
-    questions = {
-        q.name: q for item in sheet.items for row in item.rows for q in row.questions
-    }
+    questions = {q.name: q for row in sheet.rows for q in row.questions}
     for question in questions.values():
         yield f"{question.column}: {question.asks} Allowed: {question.allowed}."
         yield from (

@@ -22,7 +22,7 @@ def check_sources(table: str, doc_ids: Iterable[str], sources: pd.DataFrame) -> 
         )
 
 
-def without_further_references(rows: pd.DataFrame) -> pd.DataFrame:
+def drop_further_references(rows: pd.DataFrame) -> pd.DataFrame:
     """Remove the rows of authors `reference:2`, `reference:3` and so on.
 
     Only rubrics read these. Other measures use one reference, and would treat these as

@@ -65,7 +65,7 @@ class Table:
 
 def empty(table: Table) -> pd.DataFrame:
     """Return a frame with the table's columns and no rows."""
-    return _to_frame(table.schema.empty_table())
+    return _make_frame(table.schema.empty_table())
 
 
 def frame_of(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
 
     Raises BadInput with all problems; then nothing is written.
     """
-    rows = _validate(table, _to_arrow(table, frame, str(path)), str(path))
+    rows = _validate(table, _make_arrow(table, frame, str(path)), str(path))
     without = [
         n
         for n, c in table.columns.items()
@@ -105,8 +105,8 @@ def round_trip(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
 
     Raises BadInput with all problems.
     """
-    return _to_frame(
-        _validate(table, _to_arrow(table, frame, "in memory"), "in memory")
+    return _make_frame(
+        _validate(table, _make_arrow(table, frame, "in memory"), "in memory")
     )
 
 
@@ -130,12 +130,16 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
             pieces.append(_read_one(table, file))
     raise_problems(problems)
     rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
-    return _to_frame(_validate(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}"))
+    return _make_frame(
+        _validate(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}")
+    )
 
 
 def read_file(table: Table, file: Path) -> pd.DataFrame:
     """Read a file of any name, such as in DVC's cache, and validate; otherwise as `read`."""
-    return _to_frame(_validate(table, _read_one(table, file), str(file), f"; {_AGAIN}"))
+    return _make_frame(
+        _validate(table, _read_one(table, file), str(file), f"; {_AGAIN}")
+    )
 
 
 def _read_one(table: Table, file: Path) -> pa.Table:
@@ -172,7 +176,7 @@ def _difference(schema: pa.Schema, table: Table) -> str:
     return ", ".join(differences)
 
 
-def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
+def _make_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
     later = [name for name, column in table.columns.items() if column.later]
     frame = frame.assign(**{name: None for name in later if name not in frame.columns})
     wrong = {
@@ -267,7 +271,7 @@ def _validate(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.
     return rows.cast(table.schema).sort_by([(name, "ascending") for name in table.key])
 
 
-def _to_frame(rows: pa.Table) -> pd.DataFrame:
+def _make_frame(rows: pa.Table) -> pd.DataFrame:
     columns: dict[str, object] = {}
     for field in rows.schema:
         values = rows[field.name]

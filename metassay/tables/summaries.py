@@ -495,6 +495,6 @@ def types(name: str) -> dict[str, str]:
     }
 
 
-def to_frame(name: str, rows: Iterable[Sequence[object]]) -> pd.DataFrame:
+def make_frame(name: str, rows: Iterable[Sequence[object]]) -> pd.DataFrame:
     """Return rows as such a table."""
     return pd.DataFrame(list(rows), columns=list(types(name))).astype(types(name))

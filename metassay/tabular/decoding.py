@@ -175,7 +175,7 @@ def parse_json(text: str, at: Place, problems: Findings, *, nan: bool = False) -
             text,
             parse_constant=_nan_alone if nan else _no_constant,
             parse_float=_parse_float,
-            object_pairs_hook=_without_repeats,
+            object_pairs_hook=_make_members,
         )
     except json.JSONDecodeError as error:
         where = f"{error.msg.lower().removesuffix(' at')} at column {error.colno}"
@@ -334,7 +334,7 @@ def _parse_float(written: str) -> float:
     return number
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _make_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for name, value in pairs:
         if name in members:

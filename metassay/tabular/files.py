@@ -77,11 +77,11 @@ def read_sheet(
         _refuse(path, problems, remedy)
         return None
     if suffix in _WORKBOOKS:
-        return _of_workbook(path, problems, page, remedy)
+        return _read_workbook(path, problems, page, remedy)
     if suffix == ".parquet":
-        return _of_parquet(path, problems, remedy)
+        return _read_parquet(path, problems, remedy)
     if suffix in _STATISTICS:
-        return _of_statistics(path, problems, remedy)
+        return _read_statistics(path, problems, remedy)
     if utf8:
         text = read_text(path, problems, remedy=remedy)
         decoded = None if text is None else Decoded(text)
@@ -90,9 +90,11 @@ def read_sheet(
     if decoded is None:
         return None
     if suffix in _JSON:
-        sheet = _of_json(path.name, decoded, problems, remedy)
+        sheet = _read_records(path.name, decoded, problems, remedy)
     else:
-        sheet = _of_csv(path.name, decoded, problems, remedy, header_alone=header_alone)
+        sheet = _read_csv(
+            path.name, decoded, problems, remedy, header_alone=header_alone
+        )
     if sheet is not None and decoded.note:
         sheet = replace(sheet, notes=[decoded.note, *sheet.notes])
     return sheet
@@ -122,7 +124,7 @@ def _refuse(path: Path, problems: Findings, remedy: str) -> None:
         problems.add(Place(path.name), what, fix)
 
 
-def _of_csv(
+def _read_csv(
     name: str, decoded: Decoded, problems: Findings, remedy: str, *, header_alone: bool
 ) -> Sheet | None:
     separator = find_separator(decoded.text)
@@ -131,7 +133,7 @@ def _of_csv(
     return sheet and replace(sheet, semicolons=separator == ";")
 
 
-def _of_json(
+def _read_records(
     name: str, decoded: Decoded, problems: Findings, remedy: str
 ) -> Sheet | None:
     """Read records of JSON, in whatever form they are kept."""
@@ -160,7 +162,7 @@ def _of_json(
     return replace(sheet, notes=[*notes, *sheet.notes], levels=table.levels)
 
 
-def _of_parquet(path: Path, problems: Findings, remedy: str) -> Sheet | None:
+def _read_parquet(path: Path, problems: Findings, remedy: str) -> Sheet | None:
     if not is_readable(path, problems, remedy=remedy):
         return None
     if too_large := parquet_problem(path):
@@ -175,7 +177,7 @@ def _of_parquet(path: Path, problems: Findings, remedy: str) -> Sheet | None:
     return arrow_sheet(table, path.name, problems, remedy, "record")
 
 
-def _of_statistics(path: Path, problems: Findings, remedy: str) -> Sheet | None:
+def _read_statistics(path: Path, problems: Findings, remedy: str) -> Sheet | None:
     """Read a file of Stata or SPSS: labels as cells, and the number of each label."""
     from metassay.tabular.statistics_files import read_labelled
 
@@ -198,7 +200,7 @@ def _of_statistics(path: Path, problems: Findings, remedy: str) -> Sheet | None:
 # ---- workbooks
 
 
-def _of_workbook(
+def _read_workbook(
     path: Path, problems: Findings, title: str, remedy: str
 ) -> Sheet | None:
     """Read the page with this title, or else the first visible table and those like it."""
@@ -215,7 +217,7 @@ def _of_workbook(
     visible = [p for p in pages if not p.hidden] or pages
     tables = [p for p in visible if len(p.rows) > 1] or visible
     chosen = (named or tables)[0]
-    sheet = _of_page(path.name, chosen, problems, remedy)
+    sheet = _read_page(path.name, chosen, problems, remedy)
     if sheet is None:
         return None
     sheets = {chosen.title: sheet}
@@ -239,7 +241,9 @@ def _of_workbook(
     return replace(both, notes=[together, *notes, *both.notes])
 
 
-def _of_page(name: str, page: "Page", problems: Findings, remedy: str) -> Sheet | None:
+def _read_page(
+    name: str, page: "Page", problems: Findings, remedy: str
+) -> Sheet | None:
     lines, columns, across = _fill_merged(page)
     sheet = rows_sheet(name, lines, problems, remedy, across)
     if sheet is None:
@@ -257,7 +261,7 @@ def _alike(
     alike = {}
     for page in others:
         faults = Findings()
-        other = _of_page(name, page, faults, remedy)
+        other = _read_page(name, page, faults, remedy)
         if other is not None and not faults and {*other.columns} == {*sheet.columns}:
             alike[page.title] = other
     return alike

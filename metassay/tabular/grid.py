@@ -69,7 +69,7 @@ def rows_sheet(
         return None
     sheet = _body(names, chain(head.rest, full), head.counted, name, problems)
     if sheet is not None:
-        sheet, summaries = _without_summaries(sheet)
+        sheet, summaries = _drop_summaries(sheet)
         head.notes.extend(
             f"{head.at.kind} {row} ({word}) sums up others, and was skipped"
             for row, word in summaries
@@ -203,7 +203,7 @@ def _body(
     return Sheet(name, frame, np.array(rows, dtype=np.int64))
 
 
-def _without_summaries(sheet: Sheet) -> tuple[Sheet, list[tuple[int, str]]]:
+def _drop_summaries(sheet: Sheet) -> tuple[Sheet, list[tuple[int, str]]]:
     """Leave out the last rows that sum up those above; return their numbers and words.
 
     Such a row begins with a word such as `Mean`, and has no other keys: a cell is empty

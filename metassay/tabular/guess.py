@@ -49,7 +49,7 @@ class Guess:
             self.roles[role] = column
             self.free.remove(column)
 
-    def by_name(self, role: str) -> None:
+    def take_usual(self, role: str) -> None:
         """Give a role the free column with a usual name."""
         if role in self.roles:
             return
@@ -69,7 +69,7 @@ class Guess:
         rated = [column for column in texts if order_grades(self.sheet.cells(column))]
         rated += [] if named else numbers
         self.free = [column for column in free if column not in rated]
-        self.by_name(role)
+        self.take_usual(role)
         self.free = [column for column in free if column != self.roles.get(role)]
 
     def spread_over(self, role: str, columns: Sequence[str]) -> None:
@@ -111,7 +111,7 @@ class Guess:
         )
         return bool(cells) and any(cells <= scale for scale in scales)
 
-    def like_ratings(self) -> list[str]:
+    def list_likely_ratings(self) -> list[str]:
         """Return free columns that may be ratings: of numbers, mostly so, or of usual grades."""
         numbers, others = {*self.numbers()}, {*numeric_columns(self.sheet, self.free)}
         return [

@@ -126,7 +126,11 @@ def start_guess(
 
 def complete_guess(guess: Guess) -> Columns | None:
     """Infer the other columns from names and cells; None, with problems, if unclear."""
-    columns = _of_texts(guess) if guess.kind == "texts" else _of_values(guess)
+    columns = (
+        _infer_text_columns(guess)
+        if guess.kind == "texts"
+        else _infer_value_columns(guess)
+    )
     if columns is not None:
         for column in (*columns.spread, columns.roles.get(Role.VALUE, "")):
             if column in guess.sheet.merged:
@@ -196,7 +200,7 @@ def _take_form(guess: Guess, pattern: str) -> None:
     Another one is of the form for sure if all that its name says, other names say, too.
     """
     names = read_names(pattern, guess.free, guess.keys)
-    ratings = guess.like_ratings()
+    ratings = guess.list_likely_ratings()
     values = {pair for name in ratings if name in names for pair in names[name].items()}
     same = [name for name in guess.free if {*names.get(name, {}).items()} <= values]
     of_form = [name for name in guess.free if name in names]
@@ -214,12 +218,12 @@ def _take_form(guess: Guess, pattern: str) -> None:
     guess.set_spread({name: names[name] for name in taken}, pattern)
 
 
-def _of_texts(guess: Guess) -> Columns | None:
+def _infer_text_columns(guess: Guess) -> Columns | None:
     for role in ("doc", "system", "reference", "source", "strata", "cluster", "family"):
         if not (role in (Role.SYSTEM, Role.FAMILY) and guess.spread):
-            guess.by_name(role)
+            guess.take_usual(role)
     if not guess.spread:
-        guess.by_name(Role.TEXT)
+        guess.take_usual(Role.TEXT)
     if Role.DOC not in guess.roles:
         guess.take(Role.DOC, key_column(guess))
     long = [
@@ -258,12 +262,12 @@ def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
     guess.spread_over(Role.SYSTEM, systems)
 
 
-def _of_values(guess: Guess) -> Columns | None:
+def _infer_value_columns(guess: Guess) -> Columns | None:
     """Find the columns of ratings or scores."""
     thing = Role.METRIC if guess.kind == "scores" else Role.CRITERION
     find_keys(guess)
     if thing == Role.CRITERION and Role.RATER not in roles_in(guess.spread):
-        guess.by_name(Role.RATER)
+        guess.take_usual(Role.RATER)
     if thing not in roles_in(guess.spread):
         guess.thing_by_name(thing)
     if not guess.spread and Role.VALUE not in guess.roles:
@@ -277,7 +281,7 @@ def _find_values(guess: Guess, thing: str) -> None:
     """Find the numbers, in one column or in several side by side."""
     numbers = guess.numbers()
     if thing in guess.roles:
-        guess.by_name(Role.VALUE)
+        guess.take_usual(Role.VALUE)
         if len(numbers) == 1:
             guess.take(Role.VALUE, numbers[0])
     if Role.VALUE in guess.roles or not numbers or Role.METRIC in guess.roles:
@@ -286,7 +290,7 @@ def _find_values(guess: Guess, thing: str) -> None:
     by_raters = Role.RATER not in guess.roles and all(map(is_rater_name, numbers))
     if thing == Role.CRITERION and by_raters and not guess.spread:
         guess.spread_over(Role.RATER, numbers)
-    if guess.spread or _by_template(guess):
+    if guess.spread or _take_template(guess):
         return
     if thing == Role.METRIC:
         guess.spread_over(Role.METRIC, numbers)
@@ -309,7 +313,7 @@ def take_ranks(guess: Guess) -> None:
     """Take the columns of numbers for systems if the cells of each row rank them."""
     if guess.kind != "ratings" or guess.spread or Role.VALUE in guess.roles:
         return
-    numbers = _of_known_systems(guess, guess.numbers())
+    numbers = _select_known_systems(guess, guess.numbers())
     if not _are_ranked(guess, numbers):
         return
     # `rank_gpt4` and `rank_llama` are of two systems.
@@ -321,7 +325,7 @@ def take_ranks(guess: Guess) -> None:
         guess.set_spread(of_systems, f"{{{Role.SYSTEM}}}")
 
 
-def _of_known_systems(guess: Guess, columns: Sequence[str]) -> list[str]:
+def _select_known_systems(guess: Guess, columns: Sequence[str]) -> list[str]:
     """Return the columns that are called after systems of the other file; all if few are."""
     systems = {system.casefold() for system in guess.keys.systems}
     known = [column for column in columns if column.casefold() in systems]
@@ -339,12 +343,12 @@ def _are_ranked(guess: Guess, columns: Sequence[str]) -> bool:
     return ranked.size > 1 and bool(ranked.mean() >= _RANKINGS)
 
 
-def _by_template(guess: Guess) -> bool:
+def _take_template(guess: Guess) -> bool:
     """Take columns whose names say several things, or propose it; whether there are such."""
-    columns = guess.like_ratings()
+    columns = guess.list_likely_ratings()
     if Role.SYSTEM not in guess.roles:
         # A number beside them, such as the rater's confidence, is no system's.
-        columns = _of_known_systems(guess, columns)
+        columns = _select_known_systems(guess, columns)
     open_roles = {*THINGS[guess.kind]} - {*guess.roles}
     template = find_template(columns, guess.keys, open_roles)
     if template is None:
@@ -376,7 +380,7 @@ def roles_of_names(guess: Guess) -> frozenset[str]:
     if guess.spread:
         return frozenset(roles_in(guess.spread))
     open_roles = {*THINGS[guess.kind]} - {*guess.roles}
-    template = find_template(guess.like_ratings(), guess.keys, open_roles)
+    template = find_template(guess.list_likely_ratings(), guess.keys, open_roles)
     return template.roles if template is not None else frozenset()
 
 
@@ -425,7 +429,7 @@ def find_keys(guess: Guess) -> None:
         guess.take(
             role, max(usual or candidates, key=candidates.__getitem__, default=None)
         )
-        guess.by_name(role)
+        guess.take_usual(role)
 
 
 def _several(option: str, sheet: Sheet) -> list[str]:

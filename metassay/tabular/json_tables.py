@@ -99,7 +99,7 @@ def _one_after_another(text: str, name: str) -> list[tuple[Place, Any]]:
     decoder = json.JSONDecoder()
     values = []
     line, position = 1, 0
-    start = _after_blanks(text, position)
+    start = _skip_blanks(text, position)
     while start < len(text):
         try:
             _, end = decoder.raw_decode(text, start)
@@ -110,11 +110,11 @@ def _one_after_another(text: str, name: str) -> list[tuple[Place, Any]]:
         values.append((Place(name, line), value))
         line += text.count("\n", start, end)
         position = end
-        start = _after_blanks(text, position)
+        start = _skip_blanks(text, position)
     return values if len(values) > 1 else []
 
 
-def _after_blanks(text: str, start: int) -> int:
+def _skip_blanks(text: str, start: int) -> int:
     blanks = _BLANKS.match(text, start)
     return blanks.end() if blanks else start
 
@@ -210,7 +210,7 @@ def _longest(
             leaves = [
                 (steps, record) for steps, rows in lists.items() for record in rows
             ]
-            return _with_keys(leaves, name)
+            return _make_table(leaves, name)
     ordered = sorted(lists, key=lambda steps: -len(lists[steps]))
     if len(ordered) > 1 and len(lists[ordered[1]]) * 2 > len(lists[ordered[0]]):
         paths = ", ".join(quoted(".".join(steps)) for steps in ordered[:2])
@@ -224,7 +224,7 @@ def _longest(
 
 def _are_alike(lists: Mapping[tuple[str, ...], list[Record]]) -> bool:
     """Whether the records of several lists have the same fields, nearly."""
-    fields = [{field for record in rows for field in record} for rows in lists.values()]
+    fields = [set[str]().union(*records) for records in lists.values()]
     common, all_fields = set.intersection(*fields), set.union(*fields)
     return 2 * len(common) > len(all_fields)
 
@@ -255,17 +255,17 @@ def _keyed(
     cells = [key for _, leaf in leaves for key in leaf]
     outer = dict.fromkeys(steps[0] for steps, _ in leaves)
     if {len(steps) for steps, _ in leaves} != {1} or not _is_matrix(leaves):
-        return _with_keys(leaves, name)
+        return _make_table(leaves, name)
     inner = dict.fromkeys(cells)
     if any(map(is_field_name, inner)):
-        return _with_keys(leaves, name)
+        return _make_table(leaves, name)
     by_name = all(map(is_field_name, outer))
     if not by_name and len(inner) == len(outer):
         what = f"has keys {_some(outer)} with keys {_some(inner)}: which are rows?"
         problems.add(Place(name), what, _OBJECT)
         return None
     if not by_name and len(inner) < len(outer):
-        return _with_keys(leaves, name)
+        return _make_table(leaves, name)
     rows = [
         {_KEY: key} | {steps[0]: leaf.get(key) for steps, leaf in leaves}
         for key in inner
@@ -311,7 +311,7 @@ def _are_keys(value: Mapping[str, Record]) -> bool:
     return alike and not names
 
 
-def _with_keys(
+def _make_table(
     leaves: Sequence[tuple[tuple[str, ...], Record]], name: str
 ) -> JsonTable:
     """Return records with their keys as columns."""
@@ -364,12 +364,12 @@ def _flatten(rows: Rows) -> tuple[Rows, list[str]]:
     A record is a row, or a row per rater of these lists.
     """
     lists = {".".join(steps) for _, record in rows for steps, _ in _answers(record)}
-    parts = [(at, part) for at, record in rows for part in _by_rater(record)]
+    parts = [(at, part) for at, record in rows for part in _split_by_rater(record)]
     shapes = _shapes(part for _, part in parts)
     return [(at, dict(_fields(part, "", shapes))) for at, part in parts], sorted(lists)
 
 
-def _by_rater(record: Record) -> Iterator[Record]:
+def _split_by_rater(record: Record) -> Iterator[Record]:
     """Yield a record once, or once for each rater of the lists of answers in it."""
     answers = dict(_answers(record))
     raters = dict.fromkeys(
@@ -380,7 +380,7 @@ def _by_rater(record: Record) -> Iterator[Record]:
     if not raters:
         yield record
     for rater in raters:
-        yield {"rater": rater} | _of_rater(record, (), answers, rater)
+        yield {"rater": rater} | _select_rater(record, (), answers, rater)
 
 
 Answers = Mapping[tuple[str, ...], tuple[str, list[Record]]]
@@ -400,7 +400,7 @@ def _answers(
                 yield (*steps, key), (column, value)
 
 
-def _of_rater(
+def _select_rater(
     record: Record, steps: tuple[str, ...], answers: Answers, rater: str
 ) -> Record:
     """Return a record with the answers of one rater alone; a single one is no list."""
@@ -416,7 +416,7 @@ def _of_rater(
             ]
             part[key] = _only(theirs)
         elif isinstance(value, dict):
-            part[key] = _of_rater(value, path, answers, rater)
+            part[key] = _select_rater(value, path, answers, rater)
         else:
             part[key] = value
     return part

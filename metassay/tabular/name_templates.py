@@ -65,13 +65,11 @@ def read_names(pattern: str, columns: Sequence[str], keys: Keys) -> Named:
     `b_r1`. Then known documents, systems and raters count, and values that other names have,
     too; else the criterion is as long as possible.
     """
-    known = _Known.of(keys)
+    known = _Known.sort_keys(keys)
     parses = {column: list(_parses(pattern, column)) for column in columns}
-    counts = Counter(
-        (role, value)
-        for of_name in parses.values()
-        for role, value in {pair for parse in of_name for pair in parse.items()}
-    )
+    counts: Counter[tuple[str, str]] = Counter()
+    for ways in parses.values():
+        counts.update({pair for parse in ways for pair in parse.items()})
 
     def support(parse: Mapping[str, str]) -> tuple[int, int, int]:
         # The place in a list belongs to the list's name before it.
@@ -97,7 +95,7 @@ class _Known(NamedTuple):
     by_role: Mapping[str, Mapping[str, str]]
 
     @classmethod
-    def of(cls, keys: Keys) -> "_Known":
+    def sort_keys(cls, keys: Keys) -> "_Known":
         """Return the keys by role."""
         of_role = {Role.DOC: keys.documents, Role.SYSTEM: keys.systems}
         return cls(
@@ -338,7 +336,7 @@ def _assign(
     """Give fields their roles; None where there are more fields than roles."""
     if not fields:
         return None
-    known = _Known.of(keys)
+    known = _Known.sort_keys(keys)
     fields = _join_lists(fields, known)
     roles: dict[int, str] = {}
     free = [role for role in _ORDER if role in allowed]
@@ -393,7 +391,7 @@ def _guess_rest(
     return unclear
 
 
-def _by_keys(field: _Field, known: _Known) -> list[str]:
+def _guess_by_keys(field: _Field, known: _Known) -> list[str]:
     """Return the role of a field whose values are keys of the texts."""
     values = field.different
     shares = {
@@ -403,7 +401,7 @@ def _by_keys(field: _Field, known: _Known) -> list[str]:
     return [role for role, share in shares.items() if share >= _SHARE]
 
 
-def _by_names(field: _Field, _: _Known) -> list[str]:
+def _guess_by_names(field: _Field, _: _Known) -> list[str]:
     """Return the role of a field whose values are called as raters or criteria are."""
     values = field.different
     label = _label(field)
@@ -419,13 +417,13 @@ def _by_names(field: _Field, _: _Known) -> list[str]:
     return [*_THINGS] if len(quality) >= _SHARE * len(values) else []
 
 
-def _by_label(field: _Field, _: _Known) -> list[str]:
+def _guess_by_label(field: _Field, _: _Known) -> list[str]:
     """Return the role that the word before a field tells, as in `Case: case01`."""
     label = fold_name(_label(field))
     return [role for role in _ORDER if label in USUAL.get(role, ())]
 
 
-_TELL = (_by_keys, _by_names, _by_label)
+_TELL = (_guess_by_keys, _guess_by_names, _guess_by_label)
 
 
 def _join_lists(fields: Sequence[_Field], known: _Known) -> list[_Field]:

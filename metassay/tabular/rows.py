@@ -180,7 +180,7 @@ def split_turns(
     return turns[::2], passages
 
 
-def to_json(attributes: Mapping[str, object]) -> str:
+def canonical_json(attributes: Mapping[str, object]) -> str:
     """Write attributes as canonical JSON: sorted names, no blanks, UTF-8."""
     return json.dumps(
         attributes, sort_keys=True, separators=(",", ":"), ensure_ascii=False

@@ -7,7 +7,7 @@ the first rank than the second), by Metassay's list of metrics, and by the name.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from metassay.core.errors import quoted, shown
 from metassay.tabular.decoding import finite_number
@@ -199,10 +199,14 @@ def guess_scale(
         low, high = (0.0, 1.0) if low in (0.0, 1.0) else (low - 1, high)
     whole = all(value.is_integer() for value in (low, high, *values))
     nominal = whole and (low, high) == (0.0, 1.0)
-    ordinal = whole and high - low <= _GRADES
+    scale: Literal["nominal", "ordinal", "interval"] = "interval"
+    if nominal:
+        scale = "nominal"
+    elif whole and high - low <= _GRADES:
+        scale = "ordinal"
     return Criterion(
         low=low,
         high=high,
         better="lower" if lower else "higher",
-        scale="nominal" if nominal else "ordinal" if ordinal else "interval",
+        scale=scale,
     )

@@ -73,15 +73,15 @@ def _read_spss(path: Path) -> tuple[pd.DataFrame, _Labels]:
 
 def _clean(labels: Mapping[str, Mapping[Any, str]]) -> _Labels:
     """Return the labels in words of numbers, in the order of the numbers."""
-    return {
-        column: {
-            float(n): text.strip()
-            for n, text in sorted(of_column.items())
-            if isinstance(text, str)
-        }
-        for column, of_column in labels.items()
-        if not any(isinstance(n, str) for n in of_column)
-    }
+    clean = {}
+    for column, of_column in labels.items():
+        if not any(isinstance(n, str) for n in of_column):
+            clean[column] = {
+                float(n): text.strip()
+                for n, text in sorted(of_column.items())
+                if isinstance(text, str)
+            }
+    return clean
 
 
 def _apply(column: "pd.Series[Any]", labels: Mapping[float, str]) -> list[Any]:

@@ -55,7 +55,7 @@ def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[str, o
         yield _FORBIDDEN.sub("_", "/".join(steps)), value
 
 
-def to_mlflow(name: str, numbers: Numbers, metrics: Names, address: str) -> str:
+def send_to_mlflow(name: str, numbers: Numbers, metrics: Names, address: str) -> str:
     """Make a run of a headline in the experiment `metassay` of MLflow's server; return its id.
 
     MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and _PASSWORD, are sent if they
@@ -117,7 +117,7 @@ def _answer(session: requests.Session, url: str, body: object) -> dict[str, Any]
     return content
 
 
-def to_wandb(name: str, numbers: Numbers, metrics: Names, project: str) -> str:
+def send_to_wandb(name: str, numbers: Numbers, metrics: Names, project: str) -> str:
     """Make a run of a headline in W&B's ENTITY/PROJECT or PROJECT, by its package; return its id.
 
     Everything else that the package would send is turned off: code, git, console, host,
@@ -140,4 +140,4 @@ def to_wandb(name: str, numbers: Numbers, metrics: Names, project: str) -> str:
     return str(run.id)
 
 
-SERVERS = {"mlflow": to_mlflow, _WANDB: to_wandb}
+SERVERS = {"mlflow": send_to_mlflow, _WANDB: send_to_wandb}

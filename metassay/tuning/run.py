@@ -15,7 +15,7 @@ from metassay.models.loading import identify
 from metassay.models.outputs import text_hash
 from metassay.scoring.aggregation.statements import PLACE, Read
 from metassay.statistics.correlation import correlate
-from metassay.tables.checks import without_further_references
+from metassay.tables.checks import drop_further_references
 from metassay.tables.names import FULL, REFERENCE, SIGNS, metric_label, suffix_of
 from metassay.tables.parquet import round_significant
 from metassay.tables.ratings import statement_ratings
@@ -201,7 +201,7 @@ def rated_texts(
     texts are stripped and without citations. Rows that lack any of the three are left
     out, and the note counts them.
     """
-    full = without_further_references(parts[parts["part"] == FULL])
+    full = drop_further_references(parts[parts["part"] == FULL])
     texts = full[["doc_id", "author"]].assign(
         text=[strip_citations(text).strip() for text in full["text"].fillna("")]
     )

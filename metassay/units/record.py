@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options, recipe_text
-from metassay.executor.record import LOCAL, Executor, by_document, on_frames
+from metassay.executor.record import LOCAL, Executor, apply_to_frames, group_by_document
 from metassay.llm.endpoints import Models, find_model
 from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
 from metassay.llm.prompts import Decoding
@@ -98,10 +98,10 @@ def take_apart(
     if not over.remote:
         return Decomposed(*function(parts, sources, options, resources))
     check_sources("parts", parts["doc_id"], sources)
-    pieces, forms = by_document(parts, sources)
+    pieces, forms = group_by_document(parts, sources)
     files = files_of(chosen)
     shards = over.map(
-        on_frames, pieces, forms, function, options, resources, files=files
+        apply_to_frames, pieces, forms, function, options, resources, files=files
     )
     warnings = dict.fromkeys(chain.from_iterable(shard.warnings for shard in shards))
     units = pd.concat([shard.units for shard in shards], ignore_index=True)

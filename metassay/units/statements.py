@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.tables.checks import check_sources, rows_of, without_further_references
+from metassay.tables.checks import check_sources, drop_further_references, rows_of
 from metassay.tables.units import UNITS
 from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import lead_ins, sentences
@@ -128,6 +128,6 @@ def tasks_of(parts: pd.DataFrame, sources: pd.DataFrame) -> dict[str, str]:
 
 def leaves(parts: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     """Return doc_id, author, part and text of the leaf parts with status ok, in their order."""
-    rows = without_further_references(parts)
+    rows = drop_further_references(parts)
     rows = rows[(rows["leaf"] == "yes") & (rows["status"] == "ok")]
     return list(rows_of(rows, "doc_id", "author", "part", "text"))

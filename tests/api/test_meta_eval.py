@@ -257,7 +257,7 @@ def test_out_is_whole_or_not_at_all(here, frames, capsys, monkeypatch) -> None:
         raise OSError("no space")
 
     with monkeypatch.context() as patch:
-        patch.setattr(results, "to_csv", fails)
+        patch.setattr(results, "format_csv", fails)
         with pytest.raises(OSError, match="no space"):
             main(words)
     assert sorted(path.name for path in here.iterdir()) == [

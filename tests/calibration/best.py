@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from metassay.statistics.best import behind_best
+from metassay.statistics.best import compare_with_best
 from metassay.statistics.correlation import weighted_pearson
 
 # documents x systems
@@ -61,7 +61,7 @@ def study(rng, documents, systems, truth, *, counted=False):
         [weighted_pearson(m.ravel(), people.ravel(), unit, weights) for m in metrics]
     ).T
     differences = r[:, None, :] - r[:, :, None]
-    return behind_best(differences, int(r[0].argmax()), documents) < 0.05
+    return compare_with_best(differences, int(r[0].argmax()), documents) < 0.05
 
 
 def rates(studies=STUDIES):

@@ -64,7 +64,7 @@ def williams_rejects(*, gap=0.0, n=100, runs=4000, seed=0):
     rng = np.random.default_rng([seed, 2])
     hits = 0
     for _ in range(runs):
-        trio = common(*flat_trio(rng, gap=gap, n=n)).of(0)
+        trio = common(*flat_trio(rng, gap=gap, n=n)).select(0)
         hits += williams_of(trio, "global", "pearson").p <= ALPHA
     return hits / runs
 

@@ -15,7 +15,7 @@ from metassay.meta_evaluation.exact_tests import StudyTests, run_level
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups, Raters, layout_of
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, tie_rounding
-from metassay.meta_evaluation.verdicts import as_good_as_rater, find_verdict
+from metassay.meta_evaluation.verdicts import find_verdict, is_as_good_as_rater
 from metassay.statistics.components import value_at
 from metassay.statistics.doubted_raters import find_doubted_raters
 
@@ -199,7 +199,7 @@ def certified_together(studies, chosen, level):
         ):
             row = {**unknown, **numbers, "confound": None}
             row["verdict"] = find_verdict(row, CertificationOptions())
-            row["as_good_as_rater"] = as_good_as_rater(row, CertificationOptions())
+            row["as_good_as_rater"] = is_as_good_as_rater(row, CertificationOptions())
             rows.append(row)
         by_criterion.append(rows)
     return by_criterion

@@ -187,7 +187,10 @@ def test_the_habits_of_model_families_are_read(style: str) -> None:
             .replace("'reason': \"It's so.\", ", "")
             for name, reply in JSON_GOOD.items()
         }
-    replies |= PLAIN_GOOD if style == "plain" else COT_GOOD if style == "cot" else {}
+    if style == "plain":
+        replies |= PLAIN_GOOD
+    if style == "cot":
+        replies |= COT_GOOD
     replies = {
         name: reply.replace("HYPOTHESIS", hypothesis) for name, reply in replies.items()
     }

@@ -18,8 +18,8 @@ from metassay.labelled.segmentations import (
     ingest_sentences,
     label_notes,
     label_of,
-    of_rows,
     predict,
+    split_texts,
     texts_of,
 )
 from metassay.labelled.types import reader_problem, segment_options
@@ -139,7 +139,7 @@ def test_sentences_have_the_facet_that_they_lie_in(tmp_path: Path) -> None:
         TextRow(at, "d1", author, "full", text) for author in ("reference", "system")
     ]
     segments = [SegmentRow(at, "d1", "reference", *facet) for facet in facets.items()]
-    data = of_rows(Rows(texts=texts, segments=segments))
+    data = split_texts(Rows(texts=texts, segments=segments))
     (document,) = data.documents  # the system's text has no facets
     assert document.author == "reference"
     assert [s.label for s in document.sentences] == [

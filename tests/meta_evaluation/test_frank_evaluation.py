@@ -168,10 +168,10 @@ def test_williams_within_systems(folder: Path) -> None:
         rs = [stats.pearsonr(*two).statistic for two in ((x, z), (y, z), (x, y))]
         if rs[0] < rs[1]:
             continue
-        trio = common(values[METRICS[a]], values[METRICS[b]], study.human).of(0)
+        trio = common(values[METRICS[a]], values[METRICS[b]], study.human).select(0)
         sides = map(less_system, (trio.a, trio.b, trio.human))
         ours = williams_of(
-            common(*sides).of(0), "global", "pearson", alternative="greater"
+            common(*sides).select(0), "global", "pearson", alternative="greater"
         )
         assert ours.n == len(x)
         assert ours.p == pytest.approx(by_hand(*rs, len(x)), abs=1e-9)

@@ -10,8 +10,8 @@ from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import (
     TRUSTED,
     VERDICTS,
-    as_good_as_rater,
     find_verdict,
+    is_as_good_as_rater,
     kind_of,
     verdict_without_apart,
 )
@@ -180,7 +180,7 @@ def test_how_verdicts_move_with_the_numbers(row, below, above, more):
     wider["corrected_low"] = row["corrected_low"] - below
     assert worth(row | wider) <= worth(row)
     lower = row | {"against_rater_low": row["against_rater_low"] - below}
-    assert as_good_as_rater(lower, OPTIONS) <= as_good_as_rater(row, OPTIONS)
+    assert is_as_good_as_rater(lower, OPTIONS) <= is_as_good_as_rater(row, OPTIONS)
     moved = {
         name: row[name] + more for name in ("value", "low", "high", "corrected_low")
     }
@@ -200,18 +200,18 @@ def test_use_is_never_above_what_holds_without_those_that_raters_set_apart(row):
 
 def test_as_good_as_a_rater_is_what_may_be_used():
     near = {"against_rater_low": -0.049}
-    assert as_good_as_rater(GOOD | near, OPTIONS)
-    assert as_good_as_rater(GOOD | near | {"n_families": 4}, OPTIONS)
+    assert is_as_good_as_rater(GOOD | near, OPTIONS)
+    assert is_as_good_as_rater(GOOD | near | {"n_families": 4}, OPTIONS)
     # The margin itself is not within it; nor is what nobody knows.
-    assert not as_good_as_rater(GOOD | {"against_rater_low": -0.05}, OPTIONS)
-    assert not as_good_as_rater(GOOD, OPTIONS)
+    assert not is_as_good_as_rater(GOOD | {"against_rater_low": -0.05}, OPTIONS)
+    assert not is_as_good_as_rater(GOOD, OPTIONS)
     # As good as a rater who knows little is of no use.
     for less in (
         {"p": 0.2},
         {"value": 0.2, "high": 0.25, "corrected_low": 0.1},
         CONFOUNDED,
     ):
-        assert not as_good_as_rater(GOOD | near | less, OPTIONS)
+        assert not is_as_good_as_rater(GOOD | near | less, OPTIONS)
 
 
 def partials(**values):

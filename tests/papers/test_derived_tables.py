@@ -45,7 +45,7 @@ def test_every_text_of_every_system_counts_once() -> None:
         [*rows, ("d", "reference", "words", 7.0), ("e", "x", "other", np.nan)]
     )
     both = pd.concat([frame, frame.assign(part="plan", value=999.0)])
-    table = tables.by_kind_of_author({"scores": both}).set_index("author")
+    table = tables.average_author_kinds({"scores": both}).set_index("author")
     assert table.loc[tables.SYSTEMS, ["value", "n"]].tolist() == [20.0, 3]
     assert table.loc["reference", "value"] == 7.0
     assert table.loc[tables.SYSTEMS, "low"] < 20.0 < table.loc[tables.SYSTEMS, "high"]
@@ -190,7 +190,9 @@ def test_members_stand_alone_and_in_ensembles_and_the_best_twice() -> None:
     frame = pd.DataFrame(rows, columns=["kind", "members", "size", "value"])
     frame = frame.assign(low=0.0, high=1.0, n=9, study="s", criterion="c", part="full")
     frame["coefficient"] = "pearson"
-    table = tables.in_ensembles({"ensembles": frame}).set_index(["members", "what"])
+    table = tables.average_ensembles({"ensembles": frame}).set_index(
+        ["members", "what"]
+    )
     assert table["value"].to_dict() == {
         ("a", ALONE): 0.1,
         ("a", tables.WITHIN): 0.15,

@@ -18,9 +18,9 @@ from papers.draw import (
     FIGURES,
     PUBLISHED,
     draw_paper,
+    format_latex,
+    format_markdown,
     paths,
-    to_latex,
-    to_markdown,
 )
 from papers.index import PAPERS, find_records
 from papers.page import describe
@@ -134,7 +134,7 @@ def test_a_number_its_interval_and_the_printed_one_stand_in_a_row() -> None:
         Cell("", "One", name, 0.25, 0.125, 0.5, 9, 0.25) for name in ("A", "B")
     )
     record = Record(paper="invented", name="table1", title="Two", decimals=3)
-    page = to_latex(record, Cells(cells, ("",), ("One",), ("A", "B")))
+    page = format_latex(record, Cells(cells, ("",), ("One",), ("A", "B")))
     assert r"\begin{tabular}{lrrrrrr}" in page
     assert r"One & 0.250 {\scriptsize [0.125, 0.500]} & 0.250 & 0.000 & 0.250 {" in page
 
@@ -147,7 +147,7 @@ def test_the_best_two_and_who_is_behind_have_marks_and_who_has_no_place_is_count
         Cell("", row, "r", ours, n=n, place=place, p=p)
         for row, ours, n, place, p in (*ranked, ("d", 0.9, 5, None, None))
     )
-    page = to_markdown(
+    page = format_markdown(
         Record(paper="invented", name="table1", title="Two"),
         Cells(cells, ("",), (*"abcd",), ("r",)),
     )

@@ -61,7 +61,7 @@ ELSEWHERE = {
     "imports/inspect_logs.py:_archive",
     "imports/records.py:_parquet",
     "tabular/decoding.py:csv_lines",
-    "tabular/files.py:_of_parquet",
+    "tabular/files.py:_read_parquet",
     # A file without permission, a package that is not installed, a killed command.
     "tabular/decoding.py:is_readable",
     "tabular/statistics_files.py:read_labelled",

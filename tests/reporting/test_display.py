@@ -13,7 +13,7 @@ from metassay.scoring.rubrics.record import RUBRICS, load_rubric
 from metassay.tables.names import sorted_authors
 from tests.reporting import page_data
 
-SHOWN = names.ShownAs.of(
+SHOWN = names.ShownAs.choose(
     {"plain": "openai/gpt-4o [β]", "lexical": "Word overlap", "other": "x"},
     ["plain", "absent"],
     ["lexical"],
@@ -107,7 +107,7 @@ def test_metrics_of_rubrics_and_what_people_rate_stand_in_the_order_of_their_cri
     metrics = [(name, "m") for name in every]
     rated = ["conclusion", "background", "method", "aim"]
     frame = pd.DataFrame({"study": "s", "criterion": rated, "part": "full"})
-    assert [key[1] for key, _ in names.by_criterion(frame)] == sorted(rated)
+    assert [key[1] for key, _ in names.group_by_criterion(frame)] == sorted(rated)
     with names.known_names(criteria, ["method", "conclusion"]):
         assert [name for name, _ in names.sorted_metrics(metrics)] == [
             "bmrc_background",
@@ -125,5 +125,5 @@ def test_metrics_of_rubrics_and_what_people_rate_stand_in_the_order_of_their_cri
             "vanilla_rating",
             "rouge1_fmeasure",
         }
-        ordered = [key[1] for key, _ in names.by_criterion(frame)]
+        ordered = [key[1] for key, _ in names.group_by_criterion(frame)]
     assert ordered == ["method", "conclusion", "aim", "background"]

@@ -16,7 +16,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.format.frames import rows
 from metassay.labelled.examine import examine
-from metassay.labelled.results import Cards, cards_of, kinds_table, with_right_answers
+from metassay.labelled.results import Cards, add_right_answers, cards_of, kinds_table
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.reporting.judge_test import (
     JudgeTestReport,
@@ -60,7 +60,9 @@ def _judgments() -> Rows:
     for item, (_, _, _, word, p) in ITEMS.items():
         last = "m2-1" if item == "m2" else f"{item}-0"
         status = "abstained" if p == 0.5 else "ok"
-        sure = None if status != "ok" else YES if p > 0.5 else NO
+        sure = YES if p > 0.5 else NO
+        if status == "abstained":
+            sure = None
         heads = "judge status label probability"
         answers = (("words", "ok", word, np.nan), ("meaning", status, sure, p))
         for row in lines(heads, *answers, attempts=1, repaired=False):
@@ -277,7 +279,7 @@ def test_three_labels_are_two_where_the_other_side_has_two(label, right, wrong):
     gold = pd.DataFrame(
         {"item": ["i"], "subset": "s", "kind": "full", "label": [right]}
     )
-    ((value,),) = rows(with_right_answers(verdicts, gold), "wrong")
+    ((value,),) = rows(add_right_answers(verdicts, gold), "wrong")
     assert value is wrong
 
 
@@ -351,7 +353,7 @@ def test_the_head_says_the_verdict_and_what_was_read(written, known):
 
 
 def test_shards_have_every_number_of_the_tables(written, frames, known):
-    right = with_right_answers(frames["verdicts"], frames["gold"])
+    right = add_right_answers(frames["verdicts"], frames["gold"])
     tables = [
         ("judge_cards", frames["judge_cards"]),
         ("calibration", frames["calibration"]),
@@ -386,7 +388,7 @@ def test_shards_have_every_number_of_the_tables(written, frames, known):
 
 
 def test_the_surest_wrong_verdicts_come_first(written, frames):
-    judged = with_right_answers(frames["verdicts"], frames["gold"])
+    judged = add_right_answers(frames["verdicts"], frames["gold"])
     wrong = {
         (judge, item): of for judge, item, of in rows(judged, "judge", "item", "wrong")
     }

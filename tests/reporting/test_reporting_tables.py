@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.format.frames import rows, to_csv, to_markdown
+from metassay.format.frames import format_csv, format_markdown, rows
 from metassay.format.numbers import (
     counted,
     equals,
@@ -88,7 +88,7 @@ def test_counted():
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_exact_and_csv_keep_every_digit(value):
     assert float(exact(value)) == value
-    assert float(to_csv(pd.DataFrame({"x": [value]})).splitlines()[1]) == value
+    assert float(format_csv(pd.DataFrame({"x": [value]})).splitlines()[1]) == value
 
 
 def test_nulls_of_every_kind_are_none_in_rows_and_empty_in_files():
@@ -105,23 +105,23 @@ def test_nulls_of_every_kind_are_none_in_rows_and_empty_in_files():
         (None, None, None, []),
     ]
     frame = frame.drop(columns="list")
-    assert to_csv(frame) == "text,whole,real\na,1,0.5\n,,\n"
-    assert to_markdown(frame).splitlines()[-1] == "|  |  |  |"
+    assert format_csv(frame) == "text,whole,real\na,1,0.5\n,,\n"
+    assert format_markdown(frame).splitlines()[-1] == "|  |  |  |"
     counts = {
         "n": pd.array([1, None], "Int64"),
         "o": pd.Series([2, None], dtype=object),
     }
-    assert to_csv(pd.DataFrame(counts)) == "n,o\n1,2\n,\n"
+    assert format_csv(pd.DataFrame(counts)) == "n,o\n1,2\n,\n"
     nothing = frame[["text", "real"]].head(0)
-    assert to_csv(nothing) == "text,real\n"
-    assert to_markdown(nothing) == "| text | real |\n| --- | ---: |\n"
+    assert format_csv(nothing) == "text,real\n"
+    assert format_markdown(nothing) == "| text | real |\n| --- | ---: |\n"
 
 
 def test_markdown_escapes_and_aligns_numbers():
     frame = pd.DataFrame(
         {"author": ["a|b\n*c* <script>[x](y)`"], "macro": [0.123456789]}
     )
-    assert to_markdown(frame) == (
+    assert format_markdown(frame) == (
         "| author | macro |\n"
         "| --- | ---: |\n"
         "| a\\|b \\*c\\* &lt;script&gt;\\[x\\](y)\\` | 0.1235 |\n"
@@ -132,10 +132,10 @@ def test_markdown_lists_recipes_and_long_notes_once_below_and_refers_to_notes_by
     frame = pd.DataFrame(
         {"metric": ["b", "a", "a"], "recipe": ["b|x:1", "a|x:1", "a|x:1"]}
     )
-    text = to_markdown(frame)
+    text = format_markdown(frame)
     assert "recipe |" not in text
     assert text.endswith("\nRecipes:\n\n- a\\|x:1\n- b\\|x:1\n")
-    text = to_markdown(
+    text = format_markdown(
         pd.DataFrame({"ours": [1.0, 2.0, 3.0], "note": ["b, so", None, "a, so"]})
     )
     assert [line.split("|")[2].strip() for line in text.splitlines()[2:5]] == [
@@ -152,8 +152,8 @@ def test_a_name_that_a_spreadsheet_would_run_is_quoted_in_csv(name: str) -> None
         {"author": [name, "a-b=c", None], "value": [-0.5, 1e-12, np.nan]}
     )
     frame = frame.astype({"author": "str"})
-    back = pd.read_csv(io.StringIO(to_csv(frame), newline=""))
+    back = pd.read_csv(io.StringIO(format_csv(frame), newline=""))
     assert back["author"].tolist()[:2] == [f"'{name}", "a-b=c"]
     assert back["value"].tolist()[:2] == [-0.5, 1e-12]
-    assert to_csv(frame).endswith("\n,\n")
+    assert format_csv(frame).endswith("\n,\n")
     assert frame["author"][0] == name

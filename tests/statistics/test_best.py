@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from metassay.statistics.best import behind_best, places
+from metassay.statistics.best import compare_with_best, places
 
 
 def differences(values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> object:
@@ -54,7 +54,10 @@ def test_equals_a_slow_computation(gap: bool, n: int) -> None:
     draws = np.asarray(differences(values))
     best = int(np.nanargmax(values[0]))
     assert np.allclose(
-        behind_best(draws, best, n), slow(draws, best, n), atol=1e-12, equal_nan=True
+        compare_with_best(draws, best, n),
+        slow(draws, best, n),
+        atol=1e-12,
+        equal_nan=True,
     )
 
 
@@ -65,7 +68,7 @@ def test_a_copy_is_as_good_and_a_far_one_is_not() -> None:
     near = best + rng.normal(0, 0.02, 1001)
     values = np.stack([best, best, far, near], axis=1)
     values[0] = 0.6, 0.6, 0.1, 0.59
-    p = behind_best(np.asarray(differences(values)), 0, 100)
+    p = compare_with_best(np.asarray(differences(values)), 0, 100)
     assert np.isnan(p[:2]).all()  # itself, and what never differs from it
     assert p[2] < 0.005
     assert p[3] > 0.2
@@ -73,7 +76,7 @@ def test_a_copy_is_as_good_and_a_far_one_is_not() -> None:
 
 def test_of_one_thing_nothing_is_said() -> None:
     values = np.random.default_rng(2).normal(size=(50, 3))
-    assert np.isnan(behind_best(np.asarray(differences(values)), 0, 1)).all()
+    assert np.isnan(compare_with_best(np.asarray(differences(values)), 0, 1)).all()
 
 
 def test_places() -> None:

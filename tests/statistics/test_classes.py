@@ -68,8 +68,8 @@ def test_the_table_of_shares_is_what_is_simulated(n):
     rng = np.random.default_rng(3)
     for k in (2, 3):
         shares = [best_classes(rng.normal(size=n), k).share for _ in range(1500)]
-        usual = classes._by_size(classes._USUAL[k], n)
-        least = classes._by_size(classes._LEAST[k], n)
+        usual = classes._interpolate_share(classes._USUAL[k], n)
+        least = classes._interpolate_share(classes._LEAST[k], n)
         assert np.median(shares) == pytest.approx(usual, rel=0.05)
         assert 0.015 < np.mean(np.array(shares) < least) < 0.05
 

@@ -5,9 +5,9 @@ import pytest
 import scipy.stats
 
 from metassay.statistics.ensembles import (
+    average_ensembles,
     best_subset,
     ensembles,
-    in_ensembles,
     moment_correlations,
     standardise,
     subsets,
@@ -97,7 +97,7 @@ def test_in_ensembles():
     metrics, human = scored(rng)
     metrics[0] += human  # the best
     every = ensembles(metrics, human, n=300, confidence=0.9, rng=rng)
-    each = in_ensembles(every, n=500, confidence=0.9, rng=rng)
+    each = average_ensembles(every, n=500, confidence=0.9, rng=rng)
     assert [e.single for e in each] == pytest.approx(every.value[:4])
     for metric, e in enumerate(each):
         values = every.value[every.members[:, metric]]

@@ -10,7 +10,6 @@ from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, taus_with
 from metassay.statistics.jackknife import (
     LeaveOneOut,
     Spread,
-    between_systems,
     correct_for_choice,
     deviations,
     interval,
@@ -19,6 +18,7 @@ from metassay.statistics.jackknife import (
     moderator,
     smallest_study,
     units_of,
+    variance_between_systems,
 )
 from metassay.statistics.layout import Layout, default_layout
 from tests.support.statistics import NAN
@@ -344,8 +344,10 @@ def test_moderation_by_hand():
         raw = Spread(0.02, 4.0)
         assert moderator(spreads, np.eye(n + 2))(raw) == raw
     unknown = LeaveOneOut(0.5, np.array([0.5, NAN]), np.array([0.1, 0.2]))
-    assert np.isnan(between_systems(unknown)).all()
-    known = between_systems(unknown._replace(systems=np.array([0.1, 0.3, 0.2])))
+    assert np.isnan(variance_between_systems(unknown)).all()
+    known = variance_between_systems(
+        unknown._replace(systems=np.array([0.1, 0.3, 0.2]))
+    )
     z = np.arctanh([0.1, 0.3, 0.2])
     assert known == pytest.approx((2 / 3 * np.sum((z - z.mean()) ** 2), 2))
 

@@ -20,9 +20,9 @@ from metassay.statistics.layout import (
     factorize_by,
     family_means,
     family_sets,
-    in_blocks,
+    find_near_copies,
     join_partitions,
-    near_copies,
+    make_blocks,
 )
 from tests.support.statistics import NAN
 
@@ -31,7 +31,7 @@ def test_plain_layouts_have_one_part_in_which_each_counts_by_itself():
     layout = default_layout((2, 3))
     (part,) = layout.parts(np.zeros((2, 3), dtype=bool))
     values = np.arange(6.0).reshape(2, 3)
-    np.testing.assert_array_equal(part.of(values), values)
+    np.testing.assert_array_equal(part.select(values), values)
     assert (layout.n_strata, layout.n_families, layout.n_clusters) == (1, 2, 3)
     assert not layout.clustered
     np.testing.assert_array_equal(layout.less_strata(values), values)
@@ -57,7 +57,7 @@ def test_parts_have_rows_columns_and_numbers_of_their_own():
     assert second.layout.clustered
     assert not first.layout.clustered
     values = np.arange(12.0).reshape(3, 4)
-    assert second.of(values).tolist() == [[5, 7], [9, 11]]
+    assert second.select(values).tolist() == [[5, 7], [9, 11]]
     # Family 0 is in both strata and 1 in one: neither may take the other's place.
     assert family_sets([first, second], 2).tolist() == [0, 1]
     # Stratum 1 has 5, 7 and 9, whose mean is 7; its missing text stays missing.
@@ -107,8 +107,8 @@ def test_numbers_by_hand():
         (1000, [100] * 10),
         (3, [3]),
     ):
-        assert np.bincount(in_blocks(documents)).tolist() == sizes
-    assert (np.diff(in_blocks(101)) >= 0).all()
+        assert np.bincount(make_blocks(documents)).tolist() == sizes
+    assert (np.diff(make_blocks(101)) >= 0).all()
     # Means of documents are less their systems' levels.
     side = np.array([[1.0, 3.0, NAN, NAN], [NAN, NAN, 11.0, 13.0], [NAN] * 4])
     assert document_means(side).tolist() == [-1, 1, -1, 1]
@@ -172,15 +172,17 @@ def test_near_copies_are_recognised_and_others_are_not():
         noise = world(draw, (5, 40), 8)
         both = zip(shared, noise, strict=True)
         sides = [np.sqrt(0.9) * a[[0, 0, 1, 2, 2]] + np.sqrt(0.1) * b for a, b in both]
-        copies += near_copies(sides).tolist() == [0, 0, 1, 2, 2]
-        false += np.unique(near_copies(world(draw, (8, 40), 8))).size < 8
+        copies += find_near_copies(sides).tolist() == [0, 0, 1, 2, 2]
+        false += np.unique(find_near_copies(world(draw, (8, 40), 8))).size < 8
     assert copies >= 23
     assert false == 0
     # Of two systems the one's up is the other's down; five documents say nothing.
-    assert near_copies(world(rng(), (2, 40), 3)).tolist() == [0, 1]
-    assert near_copies([np.zeros((3, 4))]).tolist() == [0, 1, 2]
+    assert find_near_copies(world(rng(), (2, 40), 3)).tolist() == [0, 1]
+    assert find_near_copies([np.zeros((3, 4))]).tolist() == [0, 1, 2]
     # Systems that share no document have nothing to be compared by.
-    assert near_copies([np.where(np.eye(3, 30, dtype=bool), 1.0, NAN)]).tolist() == [
+    assert find_near_copies(
+        [np.where(np.eye(3, 30, dtype=bool), 1.0, NAN)]
+    ).tolist() == [
         0,
         1,
         2,

@@ -254,7 +254,7 @@ def test_williams_by_hand():
         assert np.isnan(williams_test(*undefined)).all()
     a, b, human = three(rng_of(2))
     a[0, 0] = b[1, 1] = human[2, 2] = a[3, 3] = b[3, 3] = human[3, 3] = NAN
-    result = williams_of(common(a, b, human).of(0), "global", "pearson")
+    result = williams_of(common(a, b, human).select(0), "global", "pearson")
     assert (result.n, result.n_missing) == (90 - 4, 3)
     both = np.isfinite(a + b + human)
     only = [np.where(both, values, NAN) for values in (a, b, human)]
@@ -271,7 +271,7 @@ def test_williams_equals_nlpstats(level, coefficient):
     a, b = a + human, b + a + human  # nlpstats drops signs: here there are none to drop
     for alternative in ("two-sided", "greater", "less"):
         way = {"alternative": alternative}
-        ours = williams_of(common(a, b, human).of(0), level, coefficient, **way)
+        ours = williams_of(common(a, b, human).select(0), level, coefficient, **way)
         levels = NLPSTATS[level], coefficient
         expected = nlpstats_williams.williams_test(a, b, human, *levels, **way)
         assert ours.p == pytest.approx(expected.pvalue, abs=1e-9)
@@ -279,7 +279,7 @@ def test_williams_equals_nlpstats(level, coefficient):
 
 def paired_bootstrap(a, b, human, level, coefficient, *, resample, n, confidence, rng):
     trios = common(a, b, human)
-    trio = trios.of(0)
+    trio = trios.select(0)
     draws = draw(trio.a.shape, resample=resample, n=n, rng=rng)
     if level == "document":
         (result,) = resample_by_document(trios, coefficient, draws)

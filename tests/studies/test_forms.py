@@ -344,7 +344,7 @@ def test_a_key_brings_back_every_target(tmp_path, form):
     plan = make(form, **options)
     sent = build_study("one", "s", form, plan, Design(("a", "b"), 1, 6, 3))
     path = tmp_path / "key.json"
-    path.write_bytes(key.to_bytes(sent.key))
+    path.write_bytes(key.encode_key(sent.key))
     back = key.read(path)
     assert (back.rows, back.criteria) == (sent.key.rows, sent.key.criteria)
     every = {q for item in sent.items for row in item.rows for q in row.questions}

@@ -52,7 +52,7 @@ def read(files):
 
 
 def key_of(sent):
-    return key._parse(json.loads(key.to_bytes(sent.key)))
+    return key._parse(json.loads(key.encode_key(sent.key)))
 
 
 def returned(exports, folder):

@@ -17,7 +17,7 @@ from metassay import __version__
 from metassay.cli.main import main
 from metassay.core.errors import BadInput, Unfinished
 from metassay.tracking import publishing
-from metassay.tracking.publishing import headline, to_mlflow, to_wandb
+from metassay.tracking.publishing import headline, send_to_mlflow, send_to_wandb
 from tests.stage_setup import CHAT, tiny_project
 
 CANARY = "canary-5e1b"
@@ -115,7 +115,7 @@ def test_a_headline_is_numbers_and_names_of_metrics(tmp_path):
 def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server):
     tracking, address = server
     values = headline("one", project(tmp_path))
-    assert [to_mlflow("one", *values, address) for _ in range(2)] == ["r1"] * 2
+    assert [send_to_mlflow("one", *values, address) for _ in range(2)] == ["r1"] * 2
     run = ("runs/create", "runs/log-batch", "runs/log-batch", "runs/update")
     paths = [path for path, _ in tracking.requests]
     assert paths == [
@@ -148,7 +148,7 @@ def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server):
     assert bodies[5] == {"run_id": "r1", "status": "FINISHED", "end_time": now}
     assert CANARY not in json.dumps(tracking.requests) + json.dumps(tracking.headers)
     tracking.requests.clear()
-    to_mlflow("one", {f"n{n}": float(n) for n in range(2500)}, {}, address)
+    send_to_mlflow("one", {f"n{n}": float(n) for n in range(2500)}, {}, address)
     batches = [
         body["metrics"] for path, body in tracking.requests if path == "runs/log-batch"
     ]
@@ -159,10 +159,10 @@ def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch):
     tracking, address = server
     monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "ann")
     monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "word")
-    to_mlflow("one", {}, {}, address)
+    send_to_mlflow("one", {}, {}, address)
     assert tracking.headers[-1]["Authorization"] == "Basic YW5uOndvcmQ="
     monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "t0")
-    to_mlflow("one", {}, {}, address)
+    send_to_mlflow("one", {}, {}, address)
     assert tracking.headers[-1]["Authorization"] == "Bearer t0"
 
 
@@ -173,7 +173,7 @@ def test_what_the_server_refuses_is_told_without_its_words(server, status, error
     tracking, address = server
     tracking.status = status
     with pytest.raises(error) as caught:
-        to_mlflow("one", NUMBERS, {}, address)
+        send_to_mlflow("one", NUMBERS, {}, address)
     assert "experiments/search" in str(caught.value)
     assert len(tracking.requests) == 1
 
@@ -209,7 +209,7 @@ def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch):
     there = SimpleNamespace(init=init, Settings=lambda **options: options)
     monkeypatch.setitem(sys.modules, "wandb", there)
     monkeypatch.setattr(publishing.importlib.util, "find_spec", lambda _: object())
-    assert to_wandb("one", NUMBERS, {"a/metric": "m"}, "lab/notes") == "w1"
+    assert send_to_wandb("one", NUMBERS, {"a/metric": "m"}, "lab/notes") == "w1"
     settings = seen.pop("settings")
     assert seen == {
         "entity": "lab",
@@ -224,4 +224,4 @@ def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch):
     assert settings["x_save_requirements"] is False
     monkeypatch.setattr(publishing.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(BadInput, match="pip install wandb"):
-        to_wandb("one", NUMBERS, {}, "notes")
+        send_to_wandb("one", NUMBERS, {}, "notes")

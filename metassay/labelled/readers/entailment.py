@@ -618,14 +618,14 @@ def _items_of_case(case: list[_MedecText]) -> Iterator[ItemRow]:
     for text in case:
         premise = text.fields["Text" if text.error is None else "Corrected Text"]
         if text.error is not None:
-            yield from _of_error(text, premise, CORRECTED, cluster)
+            yield from _error_items(text, premise, CORRECTED, cluster)
             of_error = [
                 text.fields[f"{which} Sentence"] for which in ("Error", "Corrected")
             ]
             for other in case:
                 reworded = other.fields["Text"]
                 if other.error is None and not any(s in reworded for s in of_error):
-                    yield from _of_error(text, reworded, REWORDED, cluster)
+                    yield from _error_items(text, reworded, REWORDED, cluster)
         for place in sorted(_unchanged(text), key=lambda at: hash_of(text.name, at))[
             :1
         ]:
@@ -634,7 +634,7 @@ def _items_of_case(case: list[_MedecText]) -> Iterator[ItemRow]:
             yield ItemRow(text.at, key, [premise], sentence, ENTAILED, *kind)
 
 
-def _of_error(
+def _error_items(
     text: _MedecText, premise: str, subset: str, cluster: str
 ) -> Iterator[ItemRow]:
     kind = _CAPITAL.sub("_", text.fields["Error Type"]).lower()

@@ -72,16 +72,18 @@ Template = Annotated[
 ]
 
 
+def _drop_blank(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts that are not blank, without white space around."""
+    return tuple(text.strip() for text in texts if text.strip())
+
+
 def by_text(
     cases: Sequence[Case],
     score: Callable[[Sequence[Case]], Sequence[Sequence[Value]]],
     null: Value,
 ) -> list[list[Value]]:
     """Score cases without blank texts; `null` for a blank statement or without passages."""
-    bare = [
-        Case(*(tuple(text.strip() for text in side if text.strip()) for side in case))
-        for case in cases
-    ]
+    bare = [Case(*map(_drop_blank, case)) for case in cases]
     results = iter(score([case for case in bare if all(case)]))
     values = [iter(next(results)) if all(case) else iter(()) for case in bare]
     return [

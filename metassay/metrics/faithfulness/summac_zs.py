@@ -1,6 +1,6 @@
 """SummaC-ZS, and the matrix that SummaC's metrics share: a statement's sentences x passages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, product
 from math import fsum
 
@@ -89,9 +89,7 @@ def by_matrix(
             (passages, [text[a:b] for a, b in sentences(text)])
             for passages, text in items
         ]
-        read = [
-            [[t for t in side if len(t) > SHORTEST] for side in both] for both in sides
-        ]
+        read = [tuple(map(_drop_short, both)) for both in sides]
         inputs = (
             product(texts[:most], passages[:PASSAGES]) for passages, texts in read
         )
@@ -115,17 +113,27 @@ def by_matrix(
                 [shares(o.numbers or (), labels, digits) for o in row]
                 for row in outputs
             ]
-            entailed, contradicted = (
-                [[share[label] for share in row] for row in rows]
-                if label in labels
-                else None
-                for label in (ENTAILED, CONTRADICTED)
-            )
-            return Scored(value(entailed or (), contradicted), False, *losses)
+            entailed = _shares_of(ENTAILED, rows) if ENTAILED in labels else ()
+            contradicted = None
+            if CONTRADICTED in labels:
+                contradicted = _shares_of(CONTRADICTED, rows)
+            return Scored(value(entailed, contradicted), False, *losses)
 
         return [scored(*texts) for texts in read]
 
     return reading.by_statement(cases, scores, Scored(None))
+
+
+def _drop_short(texts: Sequence[str]) -> list[str]:
+    """Return the sentences that are long enough to be read."""
+    return [text for text in texts if len(text) > SHORTEST]
+
+
+def _shares_of(
+    label: str, rows: Sequence[Sequence[Mapping[str, float]]]
+) -> list[list[float]]:
+    """Return a class's probability for each pair of sentence and passage."""
+    return [[share[label] for share in row] for row in rows]
 
 
 def _unread(passages: Sequence[str], outputs: Sequence[Sequence[Output]]) -> float:

@@ -20,8 +20,8 @@ from metassay.tabular.rows import (
     Rows,
     ScoreRow,
     TextRow,
+    canonical_json,
     source_row,
-    to_json,
 )
 from metassay.tabular.sheet import Sheet
 from metassay.text.sentences import sentences
@@ -146,7 +146,7 @@ def add_texts(
             attributes = {
                 role: of_doc[doc][1] for role, of_doc in labels.items() if doc in of_doc
             }
-            more = to_json(attributes) if attributes else None
+            more = canonical_json(attributes) if attributes else None
             rows.sources.append(
                 source_row(at, doc, source.task, texts, speakers, attributes=more)
             )

@@ -154,7 +154,7 @@ def read_all(inputs: Inputs) -> OwnData:
         {c: (1.0, float(len(words))) for c, words in scales.words.items()}
     )
     rated = list(dict.fromkeys(rating.criterion for rating in rows.ratings))
-    by_cells = _by_cells(tables.get("ratings"), rows)
+    by_cells = _guess_directions(tables.get("ratings"), rows)
     of_criteria = {
         name: direction(
             [name], inputs.directions, {}, by_cells=by_cells, criterion=True
@@ -323,7 +323,7 @@ def _rename_metrics(scores: Table, problems: Findings) -> dict[str, str]:
     return renamed
 
 
-def _by_cells(ratings: Table | None, rows: Rows) -> dict[str, Direction]:
+def _guess_directions(ratings: Table | None, rows: Rows) -> dict[str, Direction]:
     """Return the directions that the cells of ratings tell: passes, and ranks."""
     if ratings is None:
         return {}

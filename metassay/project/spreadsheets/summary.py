@@ -186,9 +186,9 @@ def _json_lines(values: Iterable[Mapping[str, Any]]) -> bytes:
 
 def _number(value: float | None) -> str:
     """Write a number so that it reads back as the same number; "" for None."""
-    return (
-        "" if value is None else str(int(value)) if value.is_integer() else repr(value)
-    )
+    if value is None:
+        return ""
+    return str(int(value)) if value.is_integer() else repr(value)
 
 
 # ---- what was guessed and counted, in lines to confirm: names and numbers, no texts -------------

@@ -17,7 +17,7 @@ import pandas as pd
 from metassay.format.numbers import counted, probability
 from metassay.format.prose import join_lines
 from metassay.reporting.contract import CellInfo
-from metassay.reporting.page import ExtraTables, in_order
+from metassay.reporting.page import ExtraTables, sort_rows
 from metassay.reporting.published.cells import Ours
 from metassay.reporting.published.printed import read_all
 from metassay.reporting.table_words import TableWords
@@ -133,7 +133,7 @@ class ClaimComparison:
             "author": [*titles],
             "judge": sorted(scores["judge"]),
         }
-        scores = in_order(scores[[*SCORES, *evaluators]], order)
+        scores = sort_rows(scores[[*SCORES, *evaluators]], order)
         shown = scores.drop_duplicates(keys)[evaluators]
         n_not_run = len(printed) - int(shown.notna().sum().sum())
         return _Scores(scores.reset_index(drop=True), evaluators, n_not_run)

@@ -27,7 +27,7 @@ from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.scoring.pairing.instruments import Answers, Reals
 from metassay.scoring.pairing.questions import Questions, clashes, measures_of
 from metassay.scoring.pairing.record import Measure, Question
-from metassay.tables.checks import without_further_references
+from metassay.tables.checks import drop_further_references
 from metassay.tables.names import FULL, REFERENCE, aligned_suffixes, suffix_of
 from metassay.tables.parquet import empty, round_significant
 from metassay.tables.scores import SCORES
@@ -57,7 +57,7 @@ class Lost(NamedTuple):
 
 def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
     """Return a cell for the whole text and each part that it or its document's reference has."""
-    parts = without_further_references(parts)
+    parts = drop_further_references(parts)
     authors = parts[["doc_id", "author"]].drop_duplicates()
     references = parts.loc[parts["author"] == REFERENCE, ["doc_id", "part"]]
     inherited = authors.merge(references, on="doc_id")

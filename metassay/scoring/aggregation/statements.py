@@ -32,7 +32,7 @@ from metassay.scoring.aggregation.judged import (
     totals,
 )
 from metassay.scoring.pairing.measures import FAITHFULNESS
-from metassay.tables.checks import without_further_references
+from metassay.tables.checks import drop_further_references
 from metassay.tables.names import (
     NO_JUDGE,
     aligned_suffixes,
@@ -82,7 +82,7 @@ def read_statements(
 ) -> Read:
     """Read all statements with their passages; `alignments` by name, in the benchmark's order."""
     valid = units[(units["kind"] == "statement") & (units["status"] == "ok")]
-    statements = number_statements(without_further_references(valid), parts)
+    statements = number_statements(drop_further_references(valid), parts)
     passages = dict(zip(sources["doc_id"], sources["passages"], strict=True))
     aligned = {}
     for name, suffix in aligned_suffixes("all", list(alignments)).items():

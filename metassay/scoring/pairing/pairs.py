@@ -34,7 +34,7 @@ from metassay.scoring.pairing.evidence import (
 )
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.record import Question
-from metassay.tables.checks import rows_of, without_further_references
+from metassay.tables.checks import drop_further_references, rows_of
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, aligned_suffixes
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty
@@ -59,7 +59,7 @@ def documents(
 
     `alignments`: by the suffix that they add to names of metrics.
     """
-    parts = without_further_references(parts)
+    parts = drop_further_references(parts)
     tables = (parts, units_table, *alignments.values())
     for chunk, (its_parts, its_units, *its_alignments) in chunks(sources, *tables):
         written = texts_of(its_parts)

@@ -62,12 +62,10 @@ class _Pair:
         # was.
         self.stages = list(dict.fromkeys([*self.after, *self.before]))
         self.changed = _differing_keys(outs_of(before), outs_of(after))
-        self.makers = {
-            str(out["path"]): name
-            for stages in (self.before, self.after)
-            for name, stage in stages.items()
-            for out in stage.get("outs") or ()
-        }
+        self.makers: dict[str, str] = {}
+        for name, stage in (*self.before.items(), *self.after.items()):
+            for out in stage.get("outs") or ():
+                self.makers[str(out["path"])] = name
 
     def sides(self, stage: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """Return a stage's entry in both locks; empty where a lock has no such stage."""
@@ -204,14 +202,10 @@ def _leaves(
         return
     if not isinstance(before, dict) or not isinstance(after, dict):
         key = where.rpartition(" > ")[2]
-        yield (
-            "model"
-            if key in OF_MODEL
-            else "prompt"
-            if key in OF_PROMPT
-            else "settings",
-            where,
-        )
+        kind = "prompt" if key in OF_PROMPT else "settings"
+        if key in OF_MODEL:
+            kind = "model"
+        yield kind, where
         return
     for key in dict.fromkeys([*after, *before]):
         if key not in ignored:

@@ -508,16 +508,18 @@ def compare(
 
 def changed_certificates(before: Side, after: Side) -> pd.DataFrame:
     """Return the decisions whose certificate has another verdict than before."""
-    old, new = (
-        {
-            tuple(row[name] for name in DECISION): row["verdict"]
-            for row in records(side.certificates)
-        }
-        for side in (before, after)
-    )
+    old, new = _verdicts(before), _verdicts(after)
     changed = [
         (*key, old.get(key, ""), new.get(key, ""))
         for key in sorted({*old, *new})
         if old.get(key) != new.get(key)
     ]
     return pd.DataFrame(changed, columns=[*DECISION, "before", "after"])
+
+
+def _verdicts(side: Side) -> dict[tuple[object, ...], str]:
+    """Return the verdict of each decision."""
+    return {
+        tuple(row[name] for name in DECISION): row["verdict"]
+        for row in records(side.certificates)
+    }

@@ -25,7 +25,7 @@ from metassay.core.errors import BadInput, raise_problems, refusal, shown
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Benchmark, load
 from metassay.core.stages import SORTS, VERSIONS
-from metassay.core.versions import to_yaml, versions
+from metassay.core.versions import format_yaml, versions
 from metassay.core.work import DVC_REMEDY
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.documents import DOCUMENT_CLUSTERS
@@ -276,14 +276,13 @@ def state_of(word: str) -> State:
             f"{word}^{{commit}}",
         )
         commit = _git(*query).stdout.decode().strip()
-    kinds = (
-        [word]
-        if word in FILES
-        else [FOLDER]
-        if Path(word, "scores.parquet").is_file()
-        else []
-    )
-    kinds += [REVISION] if commit else []
+    kinds = []
+    if word in FILES:
+        kinds.append(word)
+    elif Path(word, "scores.parquet").is_file():
+        kinds.append(FOLDER)
+    if commit:
+        kinds.append(REVISION)
     if len(kinds) > 1:
         other = "rename the branch or tag" if word in FILES else f"write ./{word}"
         raise BadInput(
@@ -406,7 +405,7 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
         # versions.yaml may be older than the last edit of a prompt or a version. The
         # next run reports what cannot be read.
         with contextlib.suppress(BadInput):
-            texts[VERSIONS] = to_yaml(versions(project, load(project)))
+            texts[VERSIONS] = format_yaml(versions(project, load(project)))
 
     def text(path: str) -> str | None:
         file = project / path

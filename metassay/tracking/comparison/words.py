@@ -15,7 +15,7 @@ import pandas as pd
 from metassay.core.atomic import whole_file
 from metassay.core.errors import one_line
 from metassay.core.errors import shown as key_shown
-from metassay.format.frames import escape_markdown, records, to_markdown
+from metassay.format.frames import escape_markdown, format_markdown, records
 from metassay.format.numbers import equals, probability, shown
 from metassay.tables.names import FULL, metric_label
 from metassay.tracking.comparison.causes import KINDS, Cause
@@ -239,7 +239,7 @@ def markdown(comparisons: Sequence[Comparison]) -> str:
             }
             for benchmark, count in counts.items()
         ]
-        lines = [to_markdown(pd.DataFrame(rows)), ""]
+        lines = [format_markdown(pd.DataFrame(rows)), ""]
     for comparison in comparisons:
         lines += _page(comparison)
     return "\n".join(lines) + "\n"
@@ -285,7 +285,7 @@ def sections(
 ) -> Iterator[str]:
     """Yield rows of `readable_row`, and the certificates that changed, in Markdown."""
     if rows:
-        yield from (to_markdown(pd.DataFrame(rows)), "")
+        yield from (format_markdown(pd.DataFrame(rows)), "")
     if lines := [
         f"- {escape_markdown(line)}" for line in certificate_lines(certificates)
     ]:

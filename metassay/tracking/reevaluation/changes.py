@@ -14,7 +14,7 @@ import pandas as pd
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, MEANINGS
-from metassay.format.frames import escape_markdown, records, to_csv, to_markdown
+from metassay.format.frames import escape_markdown, format_csv, format_markdown, records
 from metassay.format.numbers import counted
 from metassay.reporting import contract
 from metassay.reporting.page import write_page
@@ -47,7 +47,7 @@ from metassay.tracking.reevaluation.outcome import (
     documents_of,
     headline,
     row_name,
-    since_accepted,
+    summarise_changes,
 )
 
 MOST = 12  # texts of a report
@@ -248,7 +248,7 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
     name = outcome.benchmark
     with whole_folder(root / REPORTS / name, "report", replace=True) as folder:
         for table, frame in tables.items():
-            (folder / f"{table}.csv").write_bytes(to_csv(frame).encode())
+            (folder / f"{table}.csv").write_bytes(format_csv(frame).encode())
         text = _markdown(outcome, tables, sentences[:alarms], sentences[alarms:], later)
         (folder / "changes.md").write_bytes(text.encode())
         page = PageFolder(folder)
@@ -272,7 +272,7 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             links=[contract.Link(f"../../{name}/index.html", "The whole report")],
         )
     link = contract.Link(
-        f"../{REPORTS.name}/{name}/index.html", since_accepted(outcome)
+        f"../{REPORTS.name}/{name}/index.html", summarise_changes(outcome)
     )
     put_since(
         root / REPORTS.parent / name, None if outcome.differences is None else link
@@ -353,7 +353,7 @@ def _markdown(
         lines += ["", *map(escape_markdown, cause_lines(outcome.causes)), ""]
     lines += [f"- {escape_markdown(line)}" for line in outcome.missing]
     if outcome.drift is not None:
-        lines += ["", "## Drift sentinel", "", to_markdown(tables["drift"])]
+        lines += ["", "## Drift sentinel", "", format_markdown(tables["drift"])]
     runs = tables["history"]
     says = f"The last {counted(min(RUNS, len(runs)), 'run')} of {len(runs):,}, times in UTC."
     lines += [
@@ -362,7 +362,7 @@ def _markdown(
         "",
         says,
         "",
-        to_markdown(runs.head(RUNS)[_RUN]),
+        format_markdown(runs.head(RUNS)[_RUN]),
         *later,
     ]
     return "\n".join(lines) + "\n"

@@ -241,7 +241,7 @@ def headline(outcome: Outcome) -> list[str]:
     return [*sentences, last]
 
 
-def since_accepted(outcome: Outcome) -> str:
+def summarise_changes(outcome: Outcome) -> str:
     """Say what changed, in a few words: `since accepted, of 137 scores: 8 got worse, 2 changed`."""
     words = {REGRESSED: "got worse", IMPROVED: "got better", CHANGED: "changed"}
     counts = outcome.counts
@@ -443,10 +443,13 @@ def _row(outcome: Outcome) -> dict[str, object]:
     """Return the run's row; counts are null if nothing was compared, alarms without anchors."""
     compared = outcome.differences is not None
     counts = {name.replace(" ", "_"): n for name, n in outcome.counts.items()}
+    did = AGAIN if outcome.stages else NOTHING
+    if outcome.failed:
+        did = BROKEN
     return {
         "run": outcome.when,
         "revision": outcome.revision,
-        "did": BROKEN if outcome.failed else AGAIN if outcome.stages else NOTHING,
+        "did": did,
         "stages": outcome.stages,
         "accepted": outcome.accepted,
         "compared": outcome.n_compared if compared else None,
