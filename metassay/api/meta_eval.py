@@ -288,13 +288,13 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
             [of_scores] if of_scores else [], [of_ratings], request
         )
     except BadInput as error:
-        raise BadInput(map(_with_arguments, error.problems)) from None
+        raise BadInput(map(_write_arguments, error.problems)) from None
     warnings = results.tables["warnings"].copy()
     for column in ("finding", "remedy"):
-        warnings[column] = warnings[column].map(_with_arguments)
+        warnings[column] = warnings[column].map(_write_arguments)
     tables = {**results.tables, "warnings": warnings}
     return replace(
-        results, tables=tables, notes=tuple(map(_with_arguments, results.notes))
+        results, tables=tables, notes=tuple(map(_write_arguments, results.notes))
     )
 
 
@@ -477,7 +477,7 @@ def _words_of_rows(rows: Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
     )
 
 
-def _with_arguments(message: str) -> str:
+def _write_arguments(message: str) -> str:
     """Write a message about options of the command line as one about arguments of Python.
 
     `--columns doc=id` becomes `doc='id'`, `--scale a=1..5` `scale={'a': '1..5'}`,

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(f"{both}: stdout takes only one; name files for the others")
     # Two folders of tables need no project.
     options = comparison_options(load()) if PARAMS.is_file() else ComparisonOptions()
-    comparisons = (_of_systems if args.systems else _of_sides)(args, options)
+    comparisons = (_compare_systems if args.systems else _compare_sides)(args, options)
     _write(args, comparisons)  # before printing: a reader may close the terminal's pipe
     console = Console(stderr=bool(to_stdout))  # stdout is that file's alone
     for comparison in comparisons:
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     return _exit_code(comparisons, args.fail_on)
 
 
-def _of_systems(
+def _compare_systems(
     args: argparse.Namespace, options: ComparisonOptions
 ) -> list[Comparison]:
     if args.before:
@@ -82,7 +82,9 @@ def _of_systems(
     ]
 
 
-def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
+def _compare_sides(
+    args: argparse.Namespace, options: ComparisonOptions
+) -> list[Comparison]:
     before = OF_ACCEPTED if args.before is None else args.before
     sides = [state_of(before), state_of(args.after)]
     if sides[0].same_as(sides[1]):
@@ -96,7 +98,7 @@ def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comp
     for name in names:
         with collect_problems(problems):
             comparisons.append(
-                _of_benchmark(sides, name, options, args.parts, len(names))
+                _compare_benchmark(sides, name, options, args.parts, len(names))
             )
     # fewer than the user named are compared only if they say so
     if problems and comparisons:
@@ -108,7 +110,7 @@ def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comp
     return comparisons
 
 
-def _of_benchmark(
+def _compare_benchmark(
     sides: Sequence[State],
     benchmark: str,
     options: ComparisonOptions,

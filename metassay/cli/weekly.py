@@ -35,7 +35,7 @@ _ACCEPT = "accept what is there now: `metassay watch accept {}`"
 
 def reevaluate(args: argparse.Namespace) -> int:
     """Bring benchmarks up to date and compare them with their accepted numbers."""
-    _with_scores(args.names, check_project(args.names))
+    _require_scores(args.names, check_project(args.names))
     # Raise BadInput before hours of work whose numbers could not be compared or stored,
     # as after a merge, or where a benchmark was renamed.
     problems: list[str] = []
@@ -57,14 +57,14 @@ def reevaluate(args: argparse.Namespace) -> int:
 
 def accept(args: argparse.Namespace) -> int:
     """Accept the present numbers: later ones are compared with them."""
-    _with_scores(args.names, check_project(args.names))
+    _require_scores(args.names, check_project(args.names))
     words = [*args.names, *(["--anyway"] if args.anyway else [])]
     return run_flows(words, dict(os.environ), module="flows.accept")
 
 
 def schedule(args: argparse.Namespace) -> int:
     """Serve a schedule in place of this process: Ctrl-C must reach Prefect's runner itself."""
-    _with_scores(args.names, check_project(args.names))
+    _require_scores(args.names, check_project(args.names))
     when = (
         ["--interval", str(args.interval)]
         if args.cron is None
@@ -77,7 +77,7 @@ def schedule(args: argparse.Namespace) -> int:
     os.execve(sys.executable, command, environment)
 
 
-def _with_scores(names: list[str], params: Params) -> None:
+def _require_scores(names: list[str], params: Params) -> None:
     raise_problems(
         f"{Path('benchmarks', name)}: is a test, whose items have right answers; its numbers are"
         " compared with those; run it with `metassay run`"

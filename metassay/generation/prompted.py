@@ -261,7 +261,7 @@ def prompt_files(style: Style) -> list[PromptFile]:
     files = []
     for task in get_args(Task):
         section: dict[str, Kind] = (
-            {"section": "text"} if _by_section(task, style) else {}
+            {"section": "text"} if _writes_sections(task, style) else {}
         )
         files.append(
             PromptFile(
@@ -328,7 +328,7 @@ def text_requests(
                 shown_first = _choose(form.examples, style, part, passages, about)
                 if len(shown_first) < style.shots:
                     problems[_too_few(shown_first, style, task, part, about)] = None
-                of_part = _with_examples(form, shown_first)
+                of_part = _add_examples(form, shown_first)
             messages = _conversation(of_part, part, passages, speakers, style.citations)
             requests.append(TextRequest(doc_id, part, messages, of_part.recipe))
     raise_problems(problems)
@@ -361,7 +361,7 @@ def _attribute(attributes: str | None, name: str) -> object:
     return json.loads(attributes).get(name) if attributes else None
 
 
-def _with_examples(form: "_Form", examples: Sequence[Example]) -> "_Form":
+def _add_examples(form: "_Form", examples: Sequence[Example]) -> "_Form":
     names = examples_field([example.name for example in examples])
     return form._replace(examples=examples, recipe=f"{form.recipe}|{names}")
 
@@ -417,18 +417,18 @@ def _forms(
     }
 
 
-def _by_section(task: Task, style: Style) -> bool:
+def _writes_sections(task: Task, style: Style) -> bool:
     return task == "note" and style.unit == "section"
 
 
 def _prompt_of(task: Task, style: Style) -> str:
-    kind = "section" if _by_section(task, style) else task
+    kind = "section" if _writes_sections(task, style) else task
     default = f"write-{kind}-{'cited' if style.citations else 'uncited'}"
     return style.prompts.get(task, default)
 
 
 def _form(task: Task, style: Style, examples: Sequence[Example], folder: Path) -> _Form:
-    by_section = _by_section(task, style)
+    by_section = _writes_sections(task, style)
     prompt = load(_prompt_of(task, style), folder)
     settings = [
         f"prompt:{prompt.signature}",

@@ -226,7 +226,7 @@ def agreement(
             rng = generator(
                 options.seed, "agreement", str(study), str(criterion), BELOW_OTHERS
             )
-            below = coefficients.below_others(values, unit, rng=rng, **precision)
+            below = coefficients.compare_with_others(values, unit, rng=rng, **precision)
             for rater, gap in zip(raters, below, strict=True):
                 rows.append((study, criterion, BELOW_OTHERS, rater, OTHERS, *gap))
     return frame_of(rows, AGREEMENT)
@@ -253,7 +253,7 @@ def _requests(raters: Sequence[str], values: Array, scale: str) -> Iterator[_Req
         for name, function in _pairwise(scale).items():
             yield _Request((name, raters[a], raters[b]), function, items)
     if scale != "nominal":
-        yield from _with_others(raters, values)
+        yield from _request_with_others(raters, values)
     items = coefficients.rated_items(values)
     level: Any = "interval" if scale == "count" else scale
     alpha = partial(coefficients.krippendorff_alpha, scale=level)
@@ -268,7 +268,7 @@ def _requests(raters: Sequence[str], values: Array, scale: str) -> Iterator[_Req
             )
 
 
-def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
+def _request_with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
     for rater, name in enumerate(raters):
         others = coefficients.mean_of_others(values, rater)
         items = coefficients.rated_items(np.stack((values[rater], others)))

@@ -12,7 +12,7 @@ from metassay.meta_evaluation.exact_tests import LevelTests, StudyTests, run_lev
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.meta_evaluation.verdicts import OF_NO_OTHERS
-from metassay.statistics.agreement import against_rater
+from metassay.statistics.agreement import compare_with_rater
 from metassay.statistics.components import correlate_at
 from metassay.statistics.correlation import LEVELS, Level, system_means
 from metassay.statistics.exact_sums import Array, Mask
@@ -323,7 +323,7 @@ def _compare_with_raters(
     if len(compared) < 2:
         return {"n_raters": 0, "n_against_rater": 0}
     raters = -compared if study.better == "lower" else compared
-    comparison = against_rater(
+    comparison = compare_with_rater(
         metrics, raters, level, options.coefficient, layout=study.layout
     )
     defined = comparison.difference.take(~np.isnan(left.value))

@@ -136,7 +136,7 @@ def score(
             for c, r in zip(cases, results, strict=True)
         ]
 
-    return {"bartscore_source": reading.by_text(cases, scores, record.Scored(None))}
+    return {"bartscore_source": reading.score_texts(cases, scores, record.Scored(None))}
 
 
 def _statements(

@@ -263,7 +263,7 @@ def score(
     a number is not finite. Text past the encoder's limit is not read. Zhang et al.
     2020, section 3. Raises BadInput as `measure`.
     """
-    encoder = as_bertscore(checkpoint, options.layers, options.batch_tokens)
+    encoder = make_bertscore_options(checkpoint, options.layers, options.batch_tokens)
 
     def scores(pairs: Sequence[reading.Pair]) -> list[tuple[record.Scored, ...]]:
         flipped = [(statement, passages) for passages, statement in reading.join(pairs)]
@@ -277,7 +277,9 @@ def score(
             for match in matches_of(flipped, encoder)
         ]
 
-    results = reading.by_statement(cases, scores, (record.Scored(None),) * len(NAMES))
+    results = reading.score_statements(
+        cases, scores, (record.Scored(None),) * len(NAMES)
+    )
     by_name: dict[str, list[list[record.Scored]]] = {name: [] for name in NAMES}
     for case in results:
         for place, name in enumerate(NAMES):
@@ -285,7 +287,7 @@ def score(
     return by_name
 
 
-def as_bertscore(
+def make_bertscore_options(
     network: NetworkOptions, layers: int | None, batch_tokens: int
 ) -> BertscoreOptions:
     """Return options of metric `bertscore` for an encoder, without weights and baseline."""
@@ -298,7 +300,7 @@ SOURCE = record.FaithfulnessMetric(
     options=SourceOptions,
     score=score,
     recipe=lambda options, network: recipe(
-        as_bertscore(network, options.layers, options.batch_tokens)
+        make_bertscore_options(network, options.layers, options.batch_tokens)
     ),
     descriptions=tuple(
         reading.described(

@@ -26,7 +26,7 @@ def corpus(statistics: Sequence[Sequence[float]]) -> float:
     score = BLEU.compute_bleu(
         sums[2:6], sums[6:10], sums[0], sums[1], smooth_method="exp"
     )
-    return _within_range(score.score)
+    return _limit(score.score)
 
 
 _DESCRIPTIONS = (
@@ -67,14 +67,14 @@ def measure(
         score = scorer.sentence_score(candidate, [reference])
         counts = (score.sys_len, score.ref_len, *score.counts, *score.totals)
         if score.sys_len or score.ref_len:
-            value = _within_range(score.score)
+            value = _limit(score.score)
             measured.append(Measured(value, tuple(map(float, counts))))
         else:
             measured.append(UNDEFINED)
     return {"bleu": measured}
 
 
-def _within_range(value: float) -> float:
+def _limit(value: float) -> float:
     # sacreBLEU takes the mean of logarithms: of equal texts it is 100.00000000000004.
     return min(float(value), 100.0)
 

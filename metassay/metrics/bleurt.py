@@ -125,7 +125,7 @@ def statement_regressor(name: str, meaning: str, source: str) -> FaithfulnessMet
                 for value, output in numbers(reading.join(pairs), checkpoint, options)
             ]
 
-        return {name: reading.by_statement(cases, scores, Scored(None))}
+        return {name: reading.score_statements(cases, scores, Scored(None))}
 
     loses = "an input that is too long loses the longer side's end"
     return FaithfulnessMetric(

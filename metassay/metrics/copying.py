@@ -16,7 +16,7 @@ from metassay.metrics.describe import (
     Description,
     Measured,
     Metric,
-    by_text,
+    index_texts,
     ratio,
 )
 from metassay.text.tokens import alphanumeric, words
@@ -63,7 +63,7 @@ def measure(
     measured = {
         description.name: [UNDEFINED] * len(candidates) for description in _DESCRIPTIONS
     }
-    for text, members in by_text(evidence).items():
+    for text, members in index_texts(evidence).items():
         source = alphanumeric(text)
         letters = {
             token: chr(n) for n, token in enumerate(dict.fromkeys(source), start=1)

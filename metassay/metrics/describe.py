@@ -64,7 +64,7 @@ def ratio(numerator: float, denominator: float) -> Measured:
     return Measured(numerator / denominator, (float(numerator), float(denominator)))
 
 
-def by_text(evidence: Sequence[str]) -> dict[str, list[int]]:
+def index_texts(evidence: Sequence[str]) -> dict[str, list[int]]:
     """Return the indices of each distinct text: systems share references, which are read once."""
     indices: dict[str, list[int]] = {}
     for index, text in enumerate(evidence):

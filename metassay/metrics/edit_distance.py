@@ -37,7 +37,7 @@ def measure(
     pairs = list(zip(candidates, evidence, strict=True))
     return {
         "edit_distance": [
-            _by_words(candidate, reference) for candidate, reference in pairs
+            _measure_words(candidate, reference) for candidate, reference in pairs
         ],
         "edit_distance_characters": [
             ratio(
@@ -49,7 +49,7 @@ def measure(
     }
 
 
-def _by_words(candidate: str, reference: str) -> Measured:
+def _measure_words(candidate: str, reference: str) -> Measured:
     # rapidfuzz compares hashes of strings: numbers cannot collide
     numbers: dict[str, int] = {}
     first, second = (

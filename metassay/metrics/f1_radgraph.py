@@ -102,7 +102,7 @@ def measure(
         _squeezed(text) for text in [*candidates, *evidence] if text.strip()
     )
     entities = (
-        _from_file(options.annotations) if options.annotations else _ask(texts, options)
+        _read_file(options.annotations) if options.annotations else _ask(texts, options)
     )
     lacking = len(texts.keys() - entities.keys())
     if lacking:
@@ -150,7 +150,7 @@ def _ask(texts: Collection[str], options: RadgraphOptions) -> dict[str, Entities
     }
 
 
-def _from_file(name: str) -> dict[str, Entities]:
+def _read_file(name: str) -> dict[str, Entities]:
     problems, entities = Findings(), dict[str, Entities]()
     remedy = "write a JSON object per line with RadGraph's `text` and `entities`"
     for at, value in json_lines(Path(name), problems, remedy=remedy):

@@ -67,7 +67,7 @@ def measure(
     `segmentation` made `parts`, as recipes print it. Raises BadInput if a text's
     document is not in `sources`.
     """
-    by_doc = _by_document(parts)
+    by_doc = _group_by_document(parts)
     rows: list[tuple[Any, ...]] = []
     warnings: list[str] = []
     for chosen in metrics:
@@ -77,7 +77,7 @@ def measure(
             case for case in cases if None not in (case.candidate, case.evidence)
         ]
         pieces = [(str(case.candidate), case.evidence) for case in complete]
-        measured = by_name(
+        measured = join_shards(
             executor_for(chosen, executor).map(
                 measure_texts, pieces, metric.measure, options, files=files_of(chosen)
             )
@@ -107,7 +107,9 @@ def measure_texts(
     )
 
 
-def by_name(shards: Sequence[Mapping[str, Sequence[Value]]]) -> dict[str, list[Value]]:
+def join_shards(
+    shards: Sequence[Mapping[str, Sequence[Value]]],
+) -> dict[str, list[Value]]:
     """Return the values of all shards, in order, by the metric's name."""
     joined: dict[str, list[Value]] = {name: [] for name in shards[0]}
     for shard in shards:
@@ -186,7 +188,7 @@ def _cut(
         )
 
 
-def _by_document(parts: pd.DataFrame) -> dict[str, dict[str, Parts]]:
+def _group_by_document(parts: pd.DataFrame) -> dict[str, dict[str, Parts]]:
     """Return document -> author -> part -> text without citations, None where it failed."""
     ordered = drop_further_references(parts).sort_values(["doc_id", "author", "part"])
     columns = (ordered[name] for name in ("doc_id", "author", "part", "text", "status"))

@@ -16,7 +16,7 @@ import numpy as np
 
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, Metric
 from metassay.models import encoders
-from metassay.models.batches import by_texts
+from metassay.models.batches import batch_by_texts
 from metassay.models.encoders import Encoder, EncoderOptions
 from metassay.models.matching import (
     BLOCK,
@@ -150,7 +150,7 @@ def _scores(
         return len(read[text].numbers)
 
     order = sorted(range(len(pairs)), key=lambda i: (length(pairs[i][1]), pairs[i]))
-    for block in by_texts(pairs, order, length, BLOCK):
+    for block in batch_by_texts(pairs, order, length, BLOCK):
         in_block = list(dict.fromkeys(text for place in block for text in pairs[place]))
         rows = [read[text].numbers for text in in_block]
         states = encoders.vectors(encoder, rows, batch_tokens)

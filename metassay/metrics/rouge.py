@@ -22,7 +22,7 @@ from metassay.metrics.describe import (
     Description,
     Measured,
     Metric,
-    by_text,
+    index_texts,
 )
 from metassay.text.unicode_tokens import find_tokens
 
@@ -157,7 +157,7 @@ def measure(
     measured: dict[str, list[Measured]] = {
         description.name: [UNDEFINED] * len(candidates) for description in _DESCRIPTIONS
     }
-    for reference_text, indices in by_text(evidence).items():
+    for reference_text, indices in index_texts(evidence).items():
         reference = _tokenize(reference_text, tokens_of, numbers)
         packed = _pack(reference.lines)
         for index in indices:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
-def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+def batch_by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
     """Yield batches of places of texts, shortest first, of at most `most` tokens with padding.
 
     A longer text is a batch of its own. Texts of equal length keep their order, so that
@@ -19,7 +19,7 @@ def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
         yield batch
 
 
-def by_texts(
+def batch_by_texts(
     rows: Sequence[Iterable[str]],
     order: Iterable[int],
     weigh: Callable[[str], int],

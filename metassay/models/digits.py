@@ -15,7 +15,7 @@ VECTORS = 18  # bits: an encoder's vectors are multiples of 2**-18, about 0.0000
 UNITS = 20  # bits: vectors of length 1 are multiples of 2**-20, exact in float32
 
 
-def on_grid(values: Any, bits: int) -> Any:
+def round_to_grid(values: Any, bits: int) -> Any:
     """Round arrays of numpy or torch to multiples of 2**-bits; returns a copy."""
     scale = 2.0**bits
     return (values * scale).round() / scale + 0.0  # no -0.0, which has other bytes

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from metassay.core.errors import BadInput
 from metassay.models import extra
-from metassay.models.batches import by_length, pad_rows
-from metassay.models.digits import VECTORS, on_grid
+from metassay.models.batches import batch_by_length, pad_rows
+from metassay.models.digits import VECTORS, round_to_grid
 from metassay.models.loading import (
     NO_LIMIT,
     NetworkOptions,
@@ -139,7 +139,7 @@ def encode_batches(
     """
     torch = extra.module("torch")
     with torch.inference_mode():
-        for batch in by_length([len(row) for row in rows], batch_tokens):
+        for batch in batch_by_length([len(row) for row in rows], batch_tokens):
             arrays = pad_rows(
                 [rows[place] for place in batch], encoder.tokenizer.pad_token_id
             )
@@ -156,23 +156,23 @@ def encode_batches(
 def vectors(
     encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int
 ) -> list[Any]:
-    """Return each row's vectors (torch, on the device, see `to_stable`): tokens x dimensions."""
+    """Return each row's vectors (torch, on the device, see `round_states`): tokens x dimensions."""
     states: list[Any] = [None] * len(rows)
     for batch, _, output in encode_batches(encoder, rows, batch_tokens):
         for row, place in zip(output[0], batch, strict=True):
             # A copy: a view would keep the whole batch with its padding.
-            states[place] = to_stable(row[: len(rows[place])]).clone()
+            states[place] = round_states(row[: len(rows[place])]).clone()
     return states
 
 
-def to_stable(states: Any) -> Any:
+def round_states(states: Any) -> Any:
     """Round a network's output to its stable digits: float64 to a grid, others to float32.
 
     On the grid (metassay/models/digits.py) vectors are equal on every processor and for
     any number of threads and batch; as float32 they differ by about 1e-6.
     """
     if states.dtype == extra.module("torch").float64:
-        return on_grid(states, VECTORS)
+        return round_to_grid(states, VECTORS)
     return states.float()
 
 

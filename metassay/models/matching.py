@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metassay.models import extra
-from metassay.models.batches import by_texts
+from metassay.models.batches import batch_by_texts
 from metassay.models.encoders import Encoder, EncoderOptions, Tokens, tokens, vectors
 from metassay.models.loading import identify
 from metassay.models.outputs import Task, device_kind
@@ -81,7 +81,7 @@ def matches(
     order = sorted(
         range(len(pairs)), key=lambda i: (length(pairs[i][1]), pairs[i][::-1])
     )
-    for block in by_texts(pairs, order, length, BLOCK):
+    for block in batch_by_texts(pairs, order, length, BLOCK):
         block_pairs = [pairs[place] for place in block]
         scores = _precisions_and_recalls(
             encoder, block_pairs, read, (weigh, options), batch_tokens

@@ -17,7 +17,7 @@ from pydantic import Field
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.models import extra
-from metassay.models.batches import by_length, pad_rows
+from metassay.models.batches import batch_by_length, pad_rows
 from metassay.models.loading import Network, NetworkOptions, identify
 from metassay.models.outputs import STORE, Task, device_kind, outputs
 
@@ -84,7 +84,7 @@ class Runner:
             else:
                 units.append([place])
                 sizes.append(size + target)
-        for batch in by_length(sizes, batch_tokens):
+        for batch in batch_by_length(sizes, batch_tokens):
             places = [place for unit in batch for place in units[unit]]
             yield dict(
                 zip(places, self._batch([rows[place] for place in places]), strict=True)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metassay.models import extra
-from metassay.models.digits import UNITS, on_grid
-from metassay.models.encoders import Encoder, encode_batches, to_stable
+from metassay.models.digits import UNITS, round_to_grid
+from metassay.models.encoders import Encoder, encode_batches, round_states
 from metassay.text.spans import Span
 
 # Numbers stay whole (7.2, 120/80, 1,000); a unit after its number is separate (20mg,
@@ -113,7 +113,7 @@ def _states(
         layers = extra.module("torch").stack(
             (first, hidden[len(hidden) // 2], hidden[-1]), 1
         )
-        for row, place in zip(to_stable(layers).cpu().numpy(), batch, strict=True):
+        for row, place in zip(round_states(layers).cpu().numpy(), batch, strict=True):
             states[place] = row[:, : len(rows[place])].copy()
     return states
 
@@ -140,5 +140,7 @@ def _text(
                     has_vector[word] = True
     norm = np.linalg.norm(sums, axis=-1, keepdims=True)
     units = np.divide(sums, norm, out=np.zeros_like(sums), where=norm > 0)
-    vectors = on_grid(units, UNITS).astype(np.float32)
-    return Text(tuple(spans), vectors, on_grid(rarity, UNITS), int((~has_vector).sum()))
+    vectors = round_to_grid(units, UNITS).astype(np.float32)
+    return Text(
+        tuple(spans), vectors, round_to_grid(rarity, UNITS), int((~has_vector).sum())
+    )

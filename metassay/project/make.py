@@ -92,11 +92,11 @@ def substitute(pattern: str, replacement: str, text: str) -> str:
 
 def name_of(folder: Path) -> str:
     """Return the benchmark's name: the project's folder in letters of names."""
-    name = in_letters(folder.resolve().name)[:LONGEST]
+    name = replace_letters(folder.resolve().name)[:LONGEST]
     return "mine" if name_problem(name, BESIDE_REPORTS) else name
 
 
-def in_letters(text: str) -> str:
+def replace_letters(text: str) -> str:
     """Write a text in the letters that names may have; others become `_`."""
     text = unicodedata.normalize("NFC", text.replace("ß", "ss"))
     for umlaut in "äöüÄÖÜ":

@@ -11,7 +11,7 @@ from metassay.core.errors import BadInput
 from metassay.core.naming import LONGEST, name_problem
 from metassay.core.options import Design, parse
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
-from metassay.project.make import Content, in_letters, set_key, substitute
+from metassay.project.make import Content, replace_letters, set_key, substitute
 
 # Facets of notes, reports, abstracts and questions alike; a text need not have all.
 FACETS = {
@@ -45,7 +45,7 @@ class OwnModel:
     @property
     def name(self) -> str:
         """The name of its blocks: the last part of the identifier in letters of names."""
-        name = in_letters(self.model.rstrip("/").rpartition("/")[2])[:LONGEST]
+        name = replace_letters(self.model.rstrip("/").rpartition("/")[2])[:LONGEST]
         return (
             "own_model" if name_problem(name, ("reference", "given", "none")) else name
         )
@@ -86,13 +86,13 @@ def use_everywhere(
     }
     of_benchmark = content.benchmark
     for key, value in choices.items():
-        of_benchmark = set_key(of_benchmark, key, f"{key}: {in_brackets(value)}\n")
+        of_benchmark = set_key(of_benchmark, key, f"{key}: {write_line(value)}\n")
     return content._replace(
         params=_add_blocks(content.params, blocks), benchmark=of_benchmark
     )
 
 
-def in_brackets(value: object) -> str:
+def write_line(value: object) -> str:
     """Write a value as YAML in a single line."""
     line = yaml.safe_dump(
         value,
@@ -175,7 +175,7 @@ def _add_blocks(params: str, blocks: dict[str, Any]) -> str:
                 f"--model: params.yaml > {key} has a block {name!r} already, and a model"
                 " gives its name to its blocks; serve it under another name"
             )
-        line = f"{key}:\n  {name}: {in_brackets(block)}\n"
+        line = f"{key}:\n  {name}: {write_line(block)}\n"
         params = substitute(rf"(?m)^{re.escape(key)}:(?: \{{\}})?\n", line, params)
     return params
 

@@ -9,7 +9,7 @@ Each coefficient is a function of ratings and of sets of integer weights (resamp
 items): an item of weight w counts as w equal items, an item of weight 0 is left out. It
 takes the items of `rated_items`: those with two ratings or more, for ICC with all.
 `agreement` weights every item 1, `agreement_interval` computes a bootstrap interval.
-`against_rater` compares how well a metric and a rater predict the other raters.
+`compare_with_rater` compares how well a metric and a rater predict the other raters.
 """
 
 from collections.abc import Callable, Sequence
@@ -360,7 +360,7 @@ class AgreementGap(NamedTuple):
 _Pair = tuple[tuple[int, int], Array, Index]
 
 
-def below_others(
+def compare_with_others(
     ratings: ArrayLike,
     unit: Index,
     *,
@@ -440,7 +440,7 @@ class AgainstRater(NamedTuple):
     n_compared: Any  # texts, documents or systems of both: the minimum over raters
 
 
-def against_rater(
+def compare_with_rater(
     metric: ArrayLike,
     ratings: ArrayLike,
     level: Level,
@@ -468,7 +468,7 @@ def against_rater(
     table = table if n_raters else np.full((1, *table.shape[1:]), np.nan)
     of = EVERY_COEFFICIENT[coefficient]
 
-    def with_rater(rater: int) -> tuple[LeaveOneOut, LeaveOneOut, Array]:
+    def leave_out_rater(rater: int) -> tuple[LeaveOneOut, LeaveOneOut, Array]:
         others = mean_of_others(table, rater)
 
         def leave_out_both(a: Array, c: Array, present: Mask) -> tuple[Any, ...]:
@@ -477,7 +477,7 @@ def against_rater(
             b = np.where(present, table[rater], np.nan)[None]
             if level == "document":
                 lefts = [
-                    _by_document(side, b, c[:1], coefficient, groups)
+                    _correlate_documents(side, b, c[:1], coefficient, groups)
                     for side in (a, None)
                 ]
                 n = int(np.count_nonzero(~np.isnan(of(b.mT, c[:1].mT))))
@@ -498,7 +498,9 @@ def against_rater(
         sides = map_cells(leave_out_both, scores.reshape(-1, *scores.shape[-2:]), rated)
         return LeaveOneOut(*sides[:5]), LeaveOneOut(*sides[5:10]), sides[10]
 
-    metrics, raters, compared = zip(*map(with_rater, range(len(table))), strict=True)
+    metrics, raters, compared = zip(
+        *map(leave_out_rater, range(len(table))), strict=True
+    )
     both = np.array(
         [~np.isnan(a.value + b.value) for a, b in zip(metrics, raters, strict=True)]
     )
@@ -516,7 +518,7 @@ def against_rater(
     return AgainstRater(*results, *counts)
 
 
-def _by_document(
+def _correlate_documents(
     metric: Array | None,
     rater: Array,
     others: Array,
@@ -525,7 +527,7 @@ def _by_document(
 ) -> LeaveOneOut:
     # Of the metrics (0 in a document where theirs is undefined) or else of the rater,
     # over the documents where the rater's coefficient is defined.
-    def of_part(part: Part) -> tuple[LeaveOneOut, Any]:
+    def correlate_part(part: Part) -> tuple[LeaveOneOut, Any]:
         rated, target = part.select(rater), part.select(others)
         scores = None if metric is None else part.select(metric)
 
@@ -547,7 +549,7 @@ def _by_document(
         )
         return left, np.full(len(left.systems), n)
 
-    return average_strata(of_part, np.isfinite(others[0]), layout, "document")
+    return average_strata(correlate_part, np.isfinite(others[0]), layout, "document")
 
 
 def _mean(lefts: Sequence[LeaveOneOut], counts: Mask) -> LeaveOneOut:

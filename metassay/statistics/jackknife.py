@@ -279,7 +279,7 @@ def leave_out_documents(
     units, of = units_of(layout), EVERY_COEFFICIENT[coefficient]
     families, groups = units.n
 
-    def without(x: Array, y: Array) -> Array:
+    def leave_out_families(x: Array, y: Array) -> Array:
         if coefficient in TAUS:
             per_group = taus_without(x.mT, y.mT, units.system, families)
             return np.moveaxis(per_group[coefficient], -1, 0)
@@ -292,7 +292,7 @@ def leave_out_documents(
         return remaining
 
     values = values_by(lambda x, y: of(x.mT, y.mT))
-    systems = mean_of_defined(values_by(without)).T
+    systems = mean_of_defined(values_by(leave_out_families)).T
     # A document's value does not change when another document is left out.
     defined = ~np.isnan(values)
     sides = defined, np.where(defined, values, 0.0)

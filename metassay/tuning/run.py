@@ -39,7 +39,7 @@ class Candidate(NamedTuple):
     coverage: float | None = None
 
 
-def by_metric(scores: pd.DataFrame) -> pd.DataFrame:
+def pivot_metrics(scores: pd.DataFrame) -> pd.DataFrame:
     """Pivot `statement_scores`: a row per statement (PLACE and number), a column per metric.
 
     Columns are called `metric` or `metric (checkpoint)`. Values are turned so that more
@@ -64,7 +64,7 @@ def candidates(
     with coverage at most `coverage.most`. Coverage is by the metric's alignment, if
     there are several. Raises BadInput if a name is unknown or no metric is left.
     """
-    values = by_metric(scores)
+    values = pivot_metrics(scores)
     metrics = scores[["metric", "judge", "better"]].drop_duplicates().astype(str)
     metric_of = {
         metric_label(metric, judge): metric for metric, judge, _ in metrics.to_numpy()
@@ -121,8 +121,9 @@ def _coverage_column(metric: str, coverage: str, metric_of: Mapping[str, str]) -
 def targets(
     values: pd.DataFrame, training: Iterable[bool], teachers: Sequence[str]
 ) -> pd.Series:
-    """Return the mean of the teachers' standardised values, by statement; `values`: `by_metric`.
+    """Return the mean of the teachers' standardised values, by statement.
 
+    `values` are as `pivot_metrics` returns them.
     Mean and standard deviation (divided by n) are over the rows in `training`. NaN if a
     teacher has no value, or the same value throughout.
     """
@@ -281,7 +282,7 @@ def distillation_rows(
     dev = hold_out(examples.merge(scores[PLACE].drop_duplicates())["doc_id"], options)
     listed = candidates(scores[~scores["doc_id"].isin(dev)], ratings, teachers)
     names = [candidate.name for candidate in listed if candidate.teaches]
-    values = by_metric(scores)
+    values = pivot_metrics(scores)
     training = ~values.index.get_level_values("doc_id").isin(dev)
     target = targets(values, training, names).rename("target").dropna().reset_index()
     rows = examples.merge(target, on=PLACE)

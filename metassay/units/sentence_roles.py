@@ -215,11 +215,11 @@ def probabilities(steps: Mapping[str, Any], text: Shared, by_vector: Any) -> Any
 
 def second_features(guesses: Sequence[Any], text: Shared) -> Any:
     """Return features of the last step: predictions (logits) with the neighbours', place, cues."""
-    near = [around(softmax(logits, 1), text.place) for logits in guesses]
+    near = [describe_neighbours(softmax(logits, 1), text.place) for logits in guesses]
     return np.hstack([*near, text.cue])
 
 
-def around(guesses: Any, place: Any) -> Any:
+def describe_neighbours(guesses: Any, place: Any) -> Any:
     """Return features of the predictions for a sentence and its neighbours, n rows, with `place`.
 
     `guesses`: n x roles, probabilities. Of the sentence and two neighbours on either

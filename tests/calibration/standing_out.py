@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from metassay.statistics.agreement import below_others
+from metassay.statistics.agreement import compare_with_others
 
 DOCUMENTS, SYSTEMS = (6, 10, 15, 30, 60), 4
 # of a rater's noise that all texts of a document have in common, where any is
@@ -33,7 +33,7 @@ def named(documents, noise, cuts, rng, shared=0.0):
     heard = rng.normal(size=(documents, SYSTEMS)) + off * np.array(noise)[:, None, None]
     grades = np.digitize(heard, cuts).astype(float).reshape(len(noise), -1)
     unit = np.repeat(np.arange(documents), SYSTEMS)
-    intervals = below_others(grades, unit, n=RESAMPLES, confidence=0.95, rng=rng)
+    intervals = compare_with_others(grades, unit, n=RESAMPLES, confidence=0.95, rng=rng)
     return [interval.low > 0 for interval in intervals]
 
 

@@ -5,7 +5,7 @@ import pytest
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.options import ANY_SHAPE
-from metassay.statistics.agreement import against_rater
+from metassay.statistics.agreement import compare_with_rater
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, leave_out
 from metassay.statistics.pairs import calibrate, pairwise_accuracy
@@ -102,7 +102,7 @@ def test_numbers_are_those_of_the_statistics():
                 row["low"],
                 row["high"],
             ]
-        against = against_rater(metric, -whole.raters, level, "pearson")
+        against = compare_with_rater(metric, -whole.raters, level, "pearson")
         numbers = [row[name] for name in ("with_raters", "rater", "against_rater")]
         assert numbers == [part.value for part in against[:3]]
         ends = interval(against.difference, confidence=0.9, difference=True)

@@ -13,7 +13,7 @@ import pytest
 from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.significance import significance
-from metassay.statistics.agreement import against_rater
+from metassay.statistics.agreement import compare_with_rater
 from metassay.statistics.correlation import LEVELS
 from tests.meta_evaluation.invented_study import (
     OPTIONS,
@@ -75,7 +75,7 @@ def test_metrics_and_raters_are_compared_on_the_same_texts():
                     assert row["n"] == n
                 pairs += not np.isnan(expected)
             for values in metrics.values():
-                ours = against_rater(values, raters, *how)
+                ours = compare_with_rater(values, raters, *how)
                 expected = slow_pairs.against_rater(
                     values.tolist(), raters.tolist(), *how
                 )

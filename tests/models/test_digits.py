@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metassay.models.digits import keep_digits, on_grid
+from metassay.models.digits import keep_digits, round_to_grid
 from tests.machines import settings
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ print(json.dumps(found | {"single": vectors()}))
 
 
 def test_a_grid_has_no_negative_zero() -> None:
-    values = on_grid(np.array([0.3, -0.3, 0.12499, -1e-9]), 2)
+    values = round_to_grid(np.array([0.3, -0.3, 0.12499, -1e-9]), 2)
     assert values.tolist() == [0.25, -0.25, 0.0, 0.0]
     assert not np.signbit(values[3])
 

@@ -13,7 +13,7 @@ from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.core.params import load
 from metassay.project import make
-from metassay.project.own_model import FACETS, OwnModel, in_brackets, use_everywhere
+from metassay.project.own_model import FACETS, OwnModel, use_everywhere, write_line
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read
 from tests.conftest import ROOT
@@ -219,7 +219,7 @@ def test_a_model_called_as_a_default_is_refused() -> None:
     [{"a": "https://h:1/v1"}, {"a": "2026-11-01"}, ["x", "yes"], {"ä": 0.15}, "word"],
 )
 def test_a_value_in_a_line_reads_back(value: object) -> None:
-    line = in_brackets(value)
+    line = write_line(value)
     assert "\n" not in line
     assert yaml.safe_load(line) == value
 

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from metassay.statistics.agreement import against_rater, below_others, mean_of_others
+from metassay.statistics.agreement import (
+    compare_with_others,
+    compare_with_rater,
+    mean_of_others,
+)
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, correlate
 from metassay.statistics.jackknife import interval, leave_out
 from tests.support.statistics import NAN
@@ -22,7 +26,7 @@ def test_against_a_rater_by_hand():
     # alike.
     ratings = np.array([[[1.0, 2, 3, 4]], [[1.0, 3, 2, 4]]])
     # A metric that is the mean of both correlates sqrt(.9) with each.
-    result = against_rater(ratings.mean(axis=0), ratings, "global", "pearson")
+    result = compare_with_rater(ratings.mean(axis=0), ratings, "global", "pearson")
     assert result.rater.value == pytest.approx(0.8)
     assert result.metric.value == pytest.approx(np.sqrt(0.9))
     assert result.difference.value == result.metric.value - result.rater.value
@@ -39,13 +43,13 @@ def test_the_rater_pooled_equals_each_against_others(coefficient):
     ratings = np.round(rated(rng)[1])
     ratings[0, 0, :4] = ratings[1, 1, 1] = NAN
     metric, table = rng.normal(size=(5, 30)), ratings.reshape(3, -1)
-    result = against_rater(metric, ratings, "global", coefficient)
+    result = compare_with_rater(metric, ratings, "global", coefficient)
     of = EVERY_COEFFICIENT[coefficient]
     each = [float(of(table[rater], mean_of_others(table, rater))) for rater in range(3)]
     assert result.rater.value == pytest.approx(np.mean(each), abs=1e-12)
     order = np.ix_([4, 2, 3, 0, 1], np.arange(30)[::-1])
     turned = ratings[[2, 0, 1]][:, order[0], order[1]]
-    again = against_rater(metric[order], turned, "global", coefficient)
+    again = compare_with_rater(metric[order], turned, "global", coefficient)
     assert again.metric.value == pytest.approx(result.metric.value, abs=1e-12)
 
 
@@ -55,7 +59,7 @@ def test_a_rater_copied_is_at_the_ceiling_and_truth_above(level):
     truth, ratings = rated(rng)
 
     def ends(metric):
-        result = against_rater(metric, ratings, level, "pearson")
+        result = compare_with_rater(metric, ratings, level, "pearson")
         return interval(result.difference, confidence=0.95, difference=True)
 
     at = ends(truth + rng.normal(size=truth.shape))
@@ -71,7 +75,7 @@ def test_neither_gets_easier_texts(level):
     ratings[0, :, :10] = NAN
     metric = ratings[1].copy()
     metric[2, 5:] = NAN
-    result = against_rater(metric, ratings, level, "pearson")
+    result = compare_with_rater(metric, ratings, level, "pearson")
     each = []
     for rater in range(3):
         others = np.nanmean(np.delete(ratings, rater, axis=0), axis=0)
@@ -93,38 +97,40 @@ def test_many_metrics_at_once_are_each_what_it_is_alone(level):
     whole, some = rng.normal(size=(2, 5, 30))
     some[0, :9] = NAN  # on other texts the raters' own agreement is another
     metrics = np.stack([whole, some, -whole])
-    shared = against_rater(metrics, ratings, level, "pearson")
+    shared = compare_with_rater(metrics, ratings, level, "pearson")
     for place, metric in enumerate(metrics):
-        alone = against_rater(metric, ratings, level, "pearson")
+        alone = compare_with_rater(metric, ratings, level, "pearson")
         assert shared.rater.value[place] == alone.rater.value
         assert shared.metric.value[place] == alone.metric.value
         assert shared.n_compared[place] == alone.n_compared
 
 
 def test_undefined():
-    constant = against_rater(
+    constant = compare_with_rater(
         np.ones((2, 4)), np.full((3, 2, 4), 2.0), "global", "kendall"
     )
     assert np.isnan(constant.difference.value)
     assert (constant.n, constant.n_undefined) == (0, 3)
     metric = np.random.default_rng(0).normal(size=(2, 4))
     for raters in (0, 1):
-        alone = against_rater(metric, np.ones((raters, 2, 4)), "document", "pearson")
+        alone = compare_with_rater(
+            metric, np.ones((raters, 2, 4)), "document", "pearson"
+        )
         assert np.isnan(alone.metric.value)
     # Raters who rated no text in common have nobody to be held against.
     apart = np.full((2, 2, 4), NAN)
     apart[0, :, :2], apart[1, :, 2:] = metric[:, :2], metric[:, 2:]
-    assert against_rater(metric, apart, "global", "pearson").n == 0
+    assert compare_with_rater(metric, apart, "global", "pearson").n == 0
     for wrong in (np.ones((2, 4)), np.ones((3, 2, 5))):
         with pytest.raises(ValueError, match="raters x systems x documents"):
-            against_rater(metric, wrong, "global", "kendall")
+            compare_with_rater(metric, wrong, "global", "kendall")
 
 
 def test_leave_outs_are_means_of_the_raters():
     rng = np.random.default_rng(6)
     _, ratings = rated(rng, shape=(4, 6))
     metric = rng.normal(size=(4, 6))
-    result = against_rater(metric, ratings, "global", "pearson").metric
+    result = compare_with_rater(metric, ratings, "global", "pearson").metric
     others = [np.delete(ratings, rater, axis=0).mean(axis=0) for rater in range(3)]
     each = [leave_out(metric, mean, "global", "pearson") for mean in others]
     assert result.systems == pytest.approx(
@@ -144,7 +150,7 @@ def grades(n, noise, rng):
 
 def gaps(table, unit=None, seed=1, n=300):
     unit = np.arange(table.shape[1]) if unit is None else unit
-    return below_others(
+    return compare_with_others(
         table, unit, n=n, confidence=0.95, rng=np.random.default_rng(seed)
     )
 

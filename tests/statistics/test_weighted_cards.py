@@ -10,7 +10,11 @@ from metassay.statistics.classification import (
     three_way,
 )
 from metassay.statistics.label_weights import label_weights
-from metassay.statistics.raters import annotator_test, by_agreement, latent_classes
+from metassay.statistics.raters import (
+    annotator_test,
+    by_agreement,
+    latent_classes,
+)
 from metassay.statistics.shares import (
     jeffreys,
     kish_size,

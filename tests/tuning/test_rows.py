@@ -10,7 +10,13 @@ from metassay.core.options import parse
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tuning.options import TeacherOptions, TrainingOptions
-from metassay.tuning.run import by_metric, candidates, rated_texts, rating_rows, targets
+from metassay.tuning.run import (
+    candidates,
+    pivot_metrics,
+    rated_texts,
+    rating_rows,
+    targets,
+)
 
 # Errors that people saw in four statements of one text, 0 to 1: of numbers 0 to 3.
 ERRORS = [0.0, 0.5, 1.0, 0.5]
@@ -116,7 +122,7 @@ def test_problems_with_teachers_are_told() -> None:
 def test_a_target_is_the_mean_of_standardised_values_of_training_rows() -> None:
     """Of the first three rows `good` has mean .5 and deviation sqrt(.32 / 3), `odd` -.4, .1633."""
     table = scores()
-    values, training = by_metric(table), [True, True, True, False]
+    values, training = pivot_metrics(table), [True, True, True, False]
     both = targets(values, training, ["good@a (plain)", "odd"])
     z = 0.4 / (0.32 / 3) ** 0.5  # of both: .2 / sqrt(.08 / 3) is the same
     assert both.tolist() == pytest.approx([z, 0.0, -z, 0.0])
@@ -128,9 +134,14 @@ def test_a_target_is_the_mean_of_standardised_values_of_training_rows() -> None:
     # A statement without a teacher's value has no target.
     at = (table["metric"] == "odd") & (table["number"] == 1)
     table.loc[at, "value"] = None
-    both = targets(by_metric(table), [True] * 4, ["good@a (plain)", "odd"])
+    both = targets(pivot_metrics(table), [True] * 4, ["good@a (plain)", "odd"])
     assert both.isna().tolist() == [False, True, False, False]
-    assert by_metric(table[~at])["odd"].isna().tolist() == [False, True, False, False]
+    assert pivot_metrics(table[~at])["odd"].isna().tolist() == [
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 PARTS: list[tuple[str, str, str, str | None]] = [

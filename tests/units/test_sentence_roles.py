@@ -21,8 +21,8 @@ from metassay.units.sentence_roles import (
     SIZE,
     Labelled,
     _classify_by_vector,
-    around,
     classify,
+    describe_neighbours,
     hashed,
     load,
     packed,
@@ -123,7 +123,7 @@ def test_places_and_cues() -> None:
 def test_neighbours() -> None:
     """Two sentences: the first has nobody before it, and the second behind it."""
     guesses = np.array([[0.7, 0.1, 0.1, 0.05, 0.05], [0.2, 0.2, 0.2, 0.2, 0.2]])
-    rows = around(guesses, np.zeros((2, 1)))
+    rows = describe_neighbours(guesses, np.zeros((2, 1)))
     first = np.log(guesses[0]) - np.log(guesses[0]).mean()
     nobody, even = [0.0] * 5 + [1.0], [0.0] * 6
     before = [*nobody, *nobody, *first, 0, *even, *nobody, *[0] * 5, *[0.4] * 5, 0]

@@ -24,7 +24,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.judges.semantic.features import CLAIM_FEATURES, WORD_FEATURES, Hypothesis
 from metassay.models import extra
-from metassay.models.batches import by_length
+from metassay.models.batches import batch_by_length
 from metassay.models.outputs import text_hash
 
 WIDTH = 64
@@ -204,7 +204,7 @@ def read_doubts(
     torch = extra.module("torch")
     results: list[tuple[float, list[float]]] = [(0.0, [])] * len(pairs)
     with torch.inference_mode():
-        for places in by_length([size(pair) for pair in pairs], TOKENS):
+        for places in batch_by_length([size(pair) for pair in pairs], TOKENS):
             batched = batch([pairs[place] for place in places], "float64")
             by_network = torch.stack([doubts(weights, batched) for weights in networks])
             claims = (

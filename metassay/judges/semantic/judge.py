@@ -31,7 +31,7 @@ from metassay.judges.semantic.coefficients import (
 from metassay.judges.semantic.features import Hypothesis, Premise, sentences
 from metassay.llm.needs import PromptFile
 from metassay.models import encoders, extra
-from metassay.models.batches import by_texts
+from metassay.models.batches import batch_by_texts
 from metassay.models.digits import PROBABILITY, keep_digits
 from metassay.models.encoders import Encoder
 from metassay.models.loading import NetworkOptions, identify, weights_digest
@@ -109,7 +109,7 @@ def read_pairs(
     call, up to BLOCK + CACHED words (more if one premise has more).
     """
     order = sorted(range(len(questions)), key=questions.__getitem__)
-    for block in by_texts(questions, order, lambda text: len(words(text)), BLOCK):
+    for block in batch_by_texts(questions, order, lambda text: len(words(text)), BLOCK):
         parts: dict[str, list[str]] = {}
         texts: dict[str, None] = {}  # a set that keeps the order
         for place in block:

@@ -43,7 +43,7 @@ from metassay.judges.semantic.coefficients import (
 from metassay.judges.semantic.features import CLAIM_FEATURES, FALLING, sentences
 from metassay.judges.semantic.judge import Read, read_pairs
 from metassay.models import encoders, extra
-from metassay.models.batches import by_length
+from metassay.models.batches import batch_by_length
 from metassay.models.loading import NetworkOptions, weights_digest
 from metassay.text.edits.make import FLIPS, KEEPS, edits
 from metassay.text.spans import Span as WordSpan
@@ -461,7 +461,7 @@ def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
 def _batches(cases: Sequence[Case], rng: random.Random) -> list[list[int]]:
     """Return batches of places of cases of similar size, in random order."""
     sizes = [coefficients.size(case.words) + rng.randrange(8) for case in cases]
-    batches = list(by_length(sizes, coefficients.TOKENS))
+    batches = list(batch_by_length(sizes, coefficients.TOKENS))
     rng.shuffle(batches)
     return batches
 

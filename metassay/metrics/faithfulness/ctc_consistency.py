@@ -73,7 +73,7 @@ def score(
             list(_statements(text, *read, stop_words=stop_words)) for text, read in both
         ]
 
-    return {NAME: reading.by_text(cases, scores, record.Scored(None))}
+    return {NAME: reading.score_texts(cases, scores, record.Scored(None))}
 
 
 def normal(text: str) -> str:

@@ -76,7 +76,7 @@ def score(
         )
         return [scored(Output(*output)) for output in results]
 
-    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+    return {NAME: reading.score_statements(cases, scores, Scored(None))}
 
 
 class _Released(Reader):

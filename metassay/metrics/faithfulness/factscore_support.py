@@ -70,7 +70,7 @@ def score(
         outputs = rows.compute_outputs(task, inputs, load, options.batch_tokens)
         return [scored(*output) for output in outputs]
 
-    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+    return {NAME: reading.score_statements(cases, scores, Scored(None))}
 
 
 def support(

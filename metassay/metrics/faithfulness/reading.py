@@ -77,7 +77,7 @@ def _drop_blank(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(text.strip() for text in texts if text.strip())
 
 
-def by_text(
+def score_texts(
     cases: Sequence[Case],
     score: Callable[[Sequence[Case]], Sequence[Sequence[Value]]],
     null: Value,
@@ -92,12 +92,12 @@ def by_text(
     ]
 
 
-def by_statement(
+def score_statements(
     cases: Sequence[Case],
     score: Callable[[Sequence[Pair]], Sequence[Value]],
     null: Value,
 ) -> list[list[Value]]:
-    """Score cases as `by_text`, but statement by statement."""
+    """Score cases as `score_texts`, but statement by statement."""
 
     def scores(cases: Sequence[Case]) -> list[list[Value]]:
         pairs = [
@@ -108,7 +108,7 @@ def by_statement(
         results = iter(score(pairs))
         return [[next(results) for _ in case.statements] for case in cases]
 
-    return by_text(cases, scores, null)
+    return score_texts(cases, scores, null)
 
 
 def join(pairs: Sequence[Pair]) -> list[tuple[str, str]]:

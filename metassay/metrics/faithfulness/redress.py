@@ -71,11 +71,11 @@ def score(
             scored.append(Scored(value, value is None, unread, cut or short))
         return scored
 
-    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+    return {NAME: reading.score_statements(cases, scores, Scored(None))}
 
 
 def _encoder(options: RedressOptions) -> bertscore.BertscoreOptions:
-    return bertscore.as_bertscore(
+    return bertscore.make_bertscore_options(
         options.encoder, options.encoder.layers, options.batch_tokens
     )
 

@@ -23,7 +23,7 @@ from metassay.metrics.faithfulness.summac_zs import (
     SOURCE,
     Shares,
     SummacOptions,
-    by_matrix,
+    score_matrices,
 )
 from metassay.models import extra
 from metassay.models.loading import NetworkOptions
@@ -92,14 +92,16 @@ def score(
 
     At most 10 sentences of a statement and 100 passages are read, sentences of more
     than 10 characters. Null if nothing is left, failed if a number is not finite. Laban
-    et al. 2022, section 3.3. Raises BadInput as `by_matrix` and `read_head`.
+    et al. 2022, section 3.3. Raises BadInput as `score_matrices` and `read_head`.
     """
     head = read_head(Path(options.head))
 
-    def of_matrix(entailed: Shares, _: Shares | None) -> float:
+    def score_matrix(entailed: Shares, _: Shares | None) -> float:
         return value(head, list(map(histogram, entailed)))
 
-    return {NAME: by_matrix(cases, options, checkpoint, of_matrix, most=SENTENCES)}
+    return {
+        NAME: score_matrices(cases, options, checkpoint, score_matrix, most=SENTENCES)
+    }
 
 
 def histogram(probabilities: Sequence[float]) -> list[int]:

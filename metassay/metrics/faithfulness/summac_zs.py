@@ -53,21 +53,21 @@ def score(
     The mean, over sentences, of the highest probability of entailment less the highest
     of contradiction, over passages. Sentences have more than 10 characters, and
     passages after the 100th are not read. Null if nothing is left, failed if a number
-    is not finite. Laban et al. 2022, section 3.2. Raises BadInput as `by_matrix`, or if
+    is not finite. Laban et al. 2022, section 3.2. Raises BadInput as `score_matrices`, or if
     there is no class of contradiction.
     """
 
-    def of_matrix(entailed: Shares, contradicted: Shares | None) -> float:
+    def score_matrix(entailed: Shares, contradicted: Shares | None) -> float:
         if options.use_con and contradicted is None:
             raise BadInput(
                 f"model {checkpoint.model!r} has no contradiction; set use_con: false"
             )
         return value(entailed, contradicted if options.use_con else None)
 
-    return {NAME: by_matrix(cases, options, checkpoint, of_matrix)}
+    return {NAME: score_matrices(cases, options, checkpoint, score_matrix)}
 
 
-def by_matrix(
+def score_matrices(
     cases: Sequence[Case],
     options: SummacOptions,
     checkpoint: NetworkOptions,
@@ -121,7 +121,7 @@ def by_matrix(
 
         return [scored(*texts) for texts in read]
 
-    return reading.by_statement(cases, scores, Scored(None))
+    return reading.score_statements(cases, scores, Scored(None))
 
 
 def _drop_short(texts: Sequence[str]) -> list[str]:

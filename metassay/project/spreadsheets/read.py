@@ -18,7 +18,7 @@ from metassay.core.options import Criterion, Design, choice_problems
 from metassay.core.params import bad_criteria
 from metassay.datasets.checks import check
 from metassay.metrics.describe import RELEASED
-from metassay.project.make import in_letters
+from metassay.project.make import replace_letters
 from metassay.project.spreadsheets.convert import (
     ONE_CRITERION,
     Table,
@@ -305,7 +305,7 @@ def _rename_metrics(scores: Table, problems: Findings) -> dict[str, str]:
     }
     renamed: dict[str, str] = {}
     for metric in scores.names(Role.METRIC) or [scores.default_metric]:
-        name = in_letters(metric)[: LONGEST - len(_PREFIX)]
+        name = replace_letters(metric)[: LONGEST - len(_PREFIX)]
         if name.casefold() in ours or name_problem(name):
             name = f"{_PREFIX}{name}"
         at, fix = Place(scores.sheet.name), "rename it"

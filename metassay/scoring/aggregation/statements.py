@@ -20,7 +20,7 @@ from metassay.llm.needs import executor_for, files_of
 from metassay.metrics.copying import EXTRACTIVENESS, LENGTHS
 from metassay.metrics.describe import Description
 from metassay.metrics.faithfulness.record import BY_TEXT, Case, Scored
-from metassay.metrics.measure import by_name
+from metassay.metrics.measure import join_shards
 from metassay.scoring.aggregation.judged import (
     Setup,
     cells_of,
@@ -242,7 +242,7 @@ def score_statements(
         ).items():
             over = executor_for(chosen, executor)
             files = files_of(chosen)
-            scored = by_name(
+            scored = join_shards(
                 over.map(metric.score, cases, options, network, files=files)
             )
             settings = (
