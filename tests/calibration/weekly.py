@@ -1,6 +1,6 @@
 """A hundred weeks in which nothing changed but the judge's mind: how often is there an alarm?
 
-`python -m tests.calibration.weekly` prints the table of docs/weekly.md. Every week
+`python -m tests.calibration.weekly` prints the table of weekly.md here. Every week
 every question is put anew to a judge that changes its mind on 3 % of repeats, the
 scores are made of its verdicts, and the code of `metassay watch check` compares them
 with the accepted ones of week 0. Without such a judge there is nothing to simulate:

@@ -15,9 +15,15 @@ from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import read
 from tests.conftest import ROOT
 from tests.project.wheel import wheel
+from tests.test_tutorials import assert_shown, blocks
 
 PAGE = (ROOT / "docs/own-data.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def shown_in_the_tutorial() -> list[str]:
+    """What docs/tutorials/spreadsheet.md shows of the guess, and of the run."""
+    return [text for language, text in blocks("spreadsheet") if language == "text"]
 
 
 def put_example(folder: Path) -> list[str]:
@@ -35,6 +41,8 @@ def test_what_the_page_shows_is_what_is_guessed(tmp_path, monkeypatch, capsys):
     output = capsys.readouterr()
     (shown,) = [text for language, text in BLOCKS if not language]
     assert output.out == shown
+    guessed, _ = shown_in_the_tutorial()
+    assert_shown(guessed, output.out)
     assert "metassay init study --texts texts.csv" in output.err
     assert not Path("study").exists()
 
@@ -68,6 +76,8 @@ def test_two_commands_from_the_wheel_lead_to_the_report(tmp_path):
     project = here / "Meine Studie ä"
     page = project / "reports/study/index.html"
     assert f"open {page.as_uri()}" in done.stdout
+    _, printed = shown_in_the_tutorial()
+    assert_shown(printed, done.stdout)
     assert page.is_file()
     assert "align_score" in (page.parent / "page/data/head.js").read_text("utf-8")
     board = read(LEADERBOARD, project / "data/tables/study/leaderboard.parquet")
