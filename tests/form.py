@@ -3,6 +3,90 @@
 import ast
 from collections.abc import Iterator
 
+# First words of names that say nothing of what a function does or returns.
+PREPOSITIONS = {
+    "about",
+    "above",
+    "after",
+    "against",
+    "among",
+    "around",
+    "as",
+    "at",
+    "before",
+    "behind",
+    "below",
+    "beside",
+    "between",
+    "beyond",
+    "by",
+    "for",
+    "from",
+    "in",
+    "into",
+    "like",
+    "near",
+    "of",
+    "off",
+    "on",
+    "over",
+    "per",
+    "since",
+    "than",
+    "through",
+    "to",
+    "under",
+    "until",
+    "with",
+    "within",
+    "without",
+}
+
+# Names that do not say what a thing is.
+VAGUE = {
+    "asked",
+    "found",
+    "given",
+    "held",
+    "kept",
+    "made",
+    "meant",
+    "mine",
+    "one",
+    "own",
+    "said",
+    "told",
+}
+
+
+def vague_names(tree: ast.AST) -> Iterator[str]:
+    """Names in VAGUE of variables, arguments, functions and classes, with their lines."""
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.Attribute(attr=name, ctx=ast.Store())
+                | ast.arg(arg=name)
+                | ast.FunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                if name.strip("_").lower() in VAGUE:
+                    yield f"{node.lineno}: {name}"
+
+
+def prepositional_names(tree: ast.AST) -> Iterator[str]:
+    """Names of functions that begin with a preposition, such as `_of_json`.
+
+    >>> list(prepositional_names(ast.parse("def _of_json(): ...\ndef read_json(): ...")))
+    ['_of_json']
+    """
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        first_word = node.name.strip("_").partition("_")[0]
+        if first_word in PREPOSITIONS:
+            yield node.name
+
 
 def unpacked_literals(tree: ast.AST) -> Iterator[int]:
     """Lines where a literal stands in another one, or in a call, only to be unpacked there."""
