@@ -54,13 +54,13 @@ class Command:
 LOWER = Argument(
     metavar="NAME,...",
     read=names,
-    help="metrics and criteria of which less is better",
+    help="metrics and criteria for which lower values are better",
 )
 
 HIGHER = Argument(
     metavar="NAME,...",
     read=names,
-    help="metrics and criteria of which more is better",
+    help="metrics and criteria for which higher values are better",
 )
 
 SCALE = Argument(

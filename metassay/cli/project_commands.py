@@ -33,10 +33,10 @@ PROJECT: Mapping[str, Command] = {
 Make a project for your own data in a new folder: params.yaml with comments, a benchmark, prompts, a
 workflow for CI; git and DVC are set up. Without data it contains an invented example, which runs at
 once. With --texts it is made from your spreadsheets (CSV, or a sheet of an XLSX workbook: the one
-called texts, ratings or scores, else the first), which stay unchanged. What each column holds is
-guessed, shown, and confirmed by one question, or by --yes; where it cannot be guessed, a message
-names the option. There may be several files of each kind; where no column names the rater, each
-file of ratings is by one rater and named after them.
+called texts, ratings or scores, else the first), which stay unchanged. The command guesses the role
+of each column, shows its guess, and asks once whether it is right (--yes confirms it). If a column
+is ambiguous, the error names the option to set. You can give several files of each kind; if no
+column names the rater, each file of ratings counts as one rater, named after the file.
 
   texts    one row per text: document, system, text, and perhaps source and reference; or one row
            per document and one column per system
@@ -65,24 +65,23 @@ texts. The price of the first run is printed; nothing is asked yet (docs/languag
                 metavar="FILE",
                 read=Path,
                 several=True,
-                help="what people said about them, or several",
+                help="a spreadsheet of human ratings, or several",
             ),
             "--scores": Argument(
                 metavar="FILE",
                 read=Path,
                 several=True,
-                help="what your own metrics said about them, or several",
+                help="a spreadsheet of your own metrics' scores, or several",
             ),
             "--columns": Argument(
                 metavar="ROLE=COLUMN",
                 several=True,
                 help=(
-                    "what columns hold: doc, system, text, source, reference, rater, "
-                    "criterion, metric, value; of texts, what belongs together: "
-                    "strata, cluster, family; of one file alone: ratings.doc=id; "
-                    "several side by side: systems=a,b (also criteria, raters, "
-                    "metrics); the form of names that say several things: "
-                    "ratings.wide={criterion}_{rater}"
+                    "the roles of columns: doc, system, text, source, reference, rater, "
+                    "criterion, metric, value; strata, cluster and family group texts. "
+                    "ratings.doc=id is for one file; systems=a,b (also criteria, raters, "
+                    "metrics) names several columns; ratings.wide={criterion}_{rater} is "
+                    "for names with two parts"
                 ),
             ),
             "--reference": Argument(
@@ -94,7 +93,7 @@ texts. The price of the first run is printed; nothing is asked yet (docs/languag
             "--neither": Argument(
                 metavar="NAME,...",
                 read=names,
-                help="metrics that say what a text is like, not how good",
+                help="metrics that describe a text and do not say how good it is",
             ),
             "--scale": SCALE,
             "--rows": ROWS,

@@ -189,7 +189,7 @@ def _name_shortage(row: Mapping[str, Any], systems: float, documents: float) -> 
 def _only_between_systems(
     row: Mapping[str, Any], options: CertificationOptions
 ) -> bool:
-    """Whether half or more goes with the system held constant, and the rest is not promising."""
+    """Whether half or more of r disappears within systems, and the rest is not promising."""
     rest = row["within_systems"]
     if np.isnan(rest) or rest > VANISHES * row["value"]:
         return False

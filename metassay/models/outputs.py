@@ -165,7 +165,7 @@ def outputs(
     *,
     store: Path = STORE,
 ) -> list[Any]:
-    """Return the output of the task for each input, a tuple of texts.
+    """Return the task's output for each input; an input is a tuple of texts.
 
     `compute` is called for each block of inputs with the places whose output is not in
     the store (equal inputs count once). It loads the model when first needed and keeps

@@ -174,7 +174,7 @@ def plan(run: Run) -> Plan:
 def plan_test(
     params: Params, name: str, registry: Mapping[str, Dataset], session: Session
 ) -> Plan:
-    """Estimate what the judges of a judge test ask; BadInput as its stages raise it."""
+    """Estimate the questions of a judge test; raises BadInput as its stages do."""
     folder, costs = params.judge_tests[name], Plan([], [])
     judges = _choose_judges(params, folder.judges)
     if any(map(llm_members, judges.values())):
@@ -196,7 +196,7 @@ def plan_test(
 def plan_segment_test(
     params: Params, name: str, registry: Mapping[str, Dataset], session: Session
 ) -> Plan:
-    """Estimate what the segmentations of a test ask; BadInput as its stages raise it."""
+    """Estimate the questions of a segmentation test; raises BadInput as its stages do."""
     folder, costs = params.segment_tests[name], Plan([], [])
     chosen = {
         n: _choose(params, SEGMENTATIONS, "segmentations", n)

@@ -172,7 +172,7 @@ class ShownAs(NamedTuple):
         )
 
     def frame(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the same rows, with authors and judges called as they are shown."""
+        """Return the rows with the names of authors and judges that readers see."""
         author = lambda name: self.authors.get(name, name)  # noqa: E731
         renames = dict.fromkeys(_AUTHORS if self.authors else (), author)
         if self.judges:

@@ -178,7 +178,7 @@ class Orders(NamedTuple):
 
     @property
     def n(self) -> int:
-        """Number of orders in all."""
+        """How many orders the test draws."""
         return len(self.systems) * (self.documents if self.grid else 1)
 
 

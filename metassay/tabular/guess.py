@@ -193,7 +193,7 @@ def listed(names: Iterable[str], most: int = 12) -> str:
 
 
 def _counts_rows(sheet: Sheet, column: str) -> bool:
-    """Whether a column numbers the rows of each file, from any start, if there are many rows."""
+    """Whether a column only numbers the rows of each file; False for few rows."""
     for part in sheet.parts or (sheet,):
         if column in part.columns:
             for sample in (replace(part, frame=part.frame.head(_COUNTED)), part):
