@@ -171,9 +171,8 @@ def is_closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
     """Whether the outputs of a benchmark or dataset are private.
 
     They are if they can repeat text of a dataset that is not public: the benchmark's,
-    or one whose examples or claims it reads. A tuning is private if its
-    benchmark is. Words that
-    are neither a folder of benchmarks/ nor a dataset are public.
+    or one whose examples or claims it reads. A tuning is private if its benchmark is.
+    Words that are neither a folder of benchmarks/ nor a dataset are public.
     """
     file = BENCHMARKS / word / PARAMS.name
     if not file.is_file():
