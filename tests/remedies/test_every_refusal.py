@@ -11,6 +11,7 @@ from metassay.cli import init
 from metassay.core.errors import BadInput
 from metassay.tabular.rows import Findings
 from tests.remedies import (
+    test_of_cards,
     test_of_import,
     test_of_init,
     test_of_judge_check,
@@ -36,6 +37,7 @@ CASES: dict[str, dict[str, Refusal]] = {
     "files": test_of_tables.FILES,
     "meta-eval": test_of_meta_eval.REFUSALS,
     "judge-check": test_of_judge_check.REFUSALS,
+    "cards": test_of_cards.REFUSALS,
     "init": test_of_init.REFUSALS,
     "import": test_of_import.REFUSALS,
 }
