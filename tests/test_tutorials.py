@@ -30,8 +30,8 @@ def assert_shown(block: str, output: str) -> None:
     """Each part of the block between gaps stands in the output, in this order."""
     lines = "\n".join(line.rstrip() for line in output.splitlines())
     for part in GAP.split(block):
-        before, found, lines = lines.partition(part.strip("\n"))
-        assert found, f"{part}\n--- is not in\n{before}"
+        before, match, lines = lines.partition(part.strip("\n"))
+        assert match, f"{part}\n--- is not in\n{before}"
 
 
 def follow(
