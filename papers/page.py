@@ -42,8 +42,8 @@ it loads `booktabs` and `graphicx`.
 
 A figure is *open* if it cannot be drawn here: *for data* that were not published or
 that you must fetch yourself, *for credentials* if only credentialed users may have the
-data, *for us* if this project lacks something. An open figure that is fed by a
-benchmark is drawn as soon as `benchmarks/` has that folder;
+data or it needs a language model of yours, *for us* if this project lacks something.
+An open figure that is fed by a benchmark is drawn as soon as `benchmarks/` has that folder;
 [datasets](datasets.md#with-a-copy-of-yours) says how to get one.
 
 To add a figure, write a record into the module of its paper in `papers/` (`record.py`

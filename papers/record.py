@@ -143,7 +143,7 @@ class Missing:
     ----------
     kind
         `data` that nobody published, or that everybody must fetch; `credentials` for
-        data that only some may have; `us`, if it is up to this project.
+        data that only some may have, or a language model; `us`, if it is up to this project.
     what
         What is missing, and how to get it.
     """

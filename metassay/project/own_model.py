@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from metassay.core.naming import LONGEST, name_problem
 from metassay.core.options import Design, parse
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
 from metassay.project.make import Content, replace_letters, set_key, substitute
+
+Blocks = dict[str, dict[str, Any]]  # blocks of params.yaml below one key, by name
 
 # Facets of notes, reports, abstracts and questions alike; a text need not have all.
 FACETS = {
@@ -72,7 +75,8 @@ def use_everywhere(
             " by; name their column with --columns texts.source=COLUMN or"
             " texts.reference=COLUMN, or leave out --model"
         )
-    blocks = _blocks(own_model, today, cites=bool(questions & _READ_CITATIONS))
+    blocks = endpoint_and_model(own_model, own_model.name, today)
+    blocks |= _kinds(own_model.name, cites=bool(questions & _READ_CITATIONS))
     has_reference = bool(questions & _READ_REFERENCE)
     choices = {
         "systems": [own_model.name] if benchmark["systems"] else [],
@@ -88,7 +92,7 @@ def use_everywhere(
     for key, value in choices.items():
         of_benchmark = set_key(of_benchmark, key, f"{key}: {write_line(value)}\n")
     return content._replace(
-        params=_add_blocks(content.params, blocks), benchmark=of_benchmark
+        params=add_blocks(content.params, blocks), benchmark=of_benchmark
     )
 
 
@@ -104,17 +108,20 @@ def write_line(value: object) -> str:
     return line.removesuffix("...\n").rstrip()
 
 
-def _blocks(
-    own_model: OwnModel, today: datetime.date, *, cites: bool
-) -> dict[str, Any]:
-    """Return the model's block for each key of params.yaml."""
+def endpoint_and_model(
+    own_model: OwnModel, name: str, today: datetime.date
+) -> dict[str, Blocks]:
+    """Return the blocks of params.yaml, both called `name`, that reach the model.
+
+    Raises BadInput if an option is not valid.
+    """
     endpoint: dict[str, Any] = {"kind": "openai", "base_url": own_model.base_url}
     if own_model.key_env is not None:
         endpoint["key_env"] = own_model.key_env
     if own_model.sends:
         endpoint["sends"] = [*own_model.sends]
     model: dict[str, Any] = {
-        "endpoint": own_model.name,
+        "endpoint": name,
         "model": own_model.model,
         "max_tokens": 2000,
     }
@@ -128,56 +135,65 @@ def _blocks(
         }
     parse(EndpointOptions, endpoint, where="--base-url")
     parse(ModelOptions, model, where="--model")
+    return {"endpoints": {name: endpoint}, "models": {name: model}}
+
+
+def add_blocks(params: str, blocks: Mapping[str, Blocks]) -> str:
+    """Add blocks to the text of a params.yaml, as the first ones below their keys.
+
+    Comments stay. Raises BadInput if a block's name is there already.
+    """
+    known = yaml.safe_load(params)
+    for key, named in blocks.items():
+        for name in named:
+            if name in known[key]:
+                raise BadInput(
+                    f"params.yaml > {key} has a block {name!r} already; rename it there,"
+                    " or serve the model under another name"
+                )
+        lines = [f"  {name}: {write_line(block)}\n" for name, block in named.items()]
+        pattern = rf"(?m)^{re.escape(key)}:(?: \{{\}})?\n"
+        params = substitute(pattern, f"{key}:\n{''.join(lines)}", params)
+    return params
+
+
+def _kinds(name: str, *, cites: bool) -> dict[str, Blocks]:
+    """Return the blocks of all that the model does, by the key of params.yaml."""
     return {
-        "endpoints": endpoint,
-        "models": model,
         "systems": {
-            "kind": "chat",
-            "model": own_model.name,
-            "unit": "full",
-            "citations": cites,
-            "shots": 0,
-            "examples": [],
-            "example_citations": "none",
+            name: {
+                "kind": "chat",
+                "model": name,
+                "unit": "full",
+                "citations": cites,
+                "shots": 0,
+                "examples": [],
+                "example_citations": "none",
+            }
         },
         "segmentations": {
-            "kind": "llm_facets",
-            "model": own_model.name,
-            "shots": 0,
-            "rounds": 2,
-            "facets": FACETS,
+            name: {
+                "kind": "llm_facets",
+                "model": name,
+                "shots": 0,
+                "rounds": 2,
+                "facets": FACETS,
+            }
         },
         "decompositions": {
-            "kind": "llm",
-            "model": own_model.name,
-            "least": 1,
-            "most": 30,
-            "rounds": 2,
+            name: {"kind": "llm", "model": name, "least": 1, "most": 30, "rounds": 2}
         },
         "judges": {
-            "kind": "llm",
-            "model": own_model.name,
-            "style": "json_cot",
-            "per_call": "part",
-            "shots": 1,
-            "rounds": 2,
+            name: {
+                "kind": "llm",
+                "model": name,
+                "style": "json_cot",
+                "per_call": "part",
+                "shots": 1,
+                "rounds": 2,
+            }
         },
     }
-
-
-def _add_blocks(params: str, blocks: dict[str, Any]) -> str:
-    """Add each block, under the model's name, as the first one below its key."""
-    known = yaml.safe_load(params)
-    name = blocks["models"]["endpoint"]
-    for key, block in blocks.items():
-        if name in known[key]:
-            raise BadInput(
-                f"--model: params.yaml > {key} has a block {name!r} already, and a model"
-                " gives its name to its blocks; serve it under another name"
-            )
-        line = f"{key}:\n  {name}: {write_line(block)}\n"
-        params = substitute(rf"(?m)^{re.escape(key)}:(?: \{{\}})?\n", line, params)
-    return params
 
 
 def _design(

@@ -34,7 +34,7 @@ def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys):
     """With no table, with those of one benchmark, and of a paper that is open."""
     assert main(["--paper", "doclens"]) == 1
     output = capsys.readouterr().out
-    assert "doclens: nothing drawn; 0 of 18 drawn, 14 open" in output
+    assert "doclens: nothing drawn; 0 of 18 drawn, 20 open" in output
     assert "table24; `metassay run aci_bench_table24` makes them" in output
     assert "table20, table21" in output
     assert not (here / "reports/figures").exists()
@@ -44,10 +44,10 @@ def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys):
     drawn = {file.name for file in (here / "reports/figures/doclens").iterdir()}
     assert drawn == {"table20.md", "table20.tex"}  # of the others no number is there
     output, notes = capsys.readouterr()
-    assert "1 of 18 drawn, 14 open" in output
+    assert "1 of 18 drawn, 20 open" in output
     assert "`metassay run aci_bench_table24` makes them" in output
     assert "lack the numbers: fig4, " in output
-    assert "1 figure(s) and table(s): 1 drawn, 0 as before; 14 open" in notes
+    assert "1 figure(s) and table(s): 1 drawn, 0 as before; 20 open" in notes
     assert (
         "table21: not drawn: no number of it in data/tables/aci_bench/leaderboard"
         in notes
@@ -100,7 +100,7 @@ def test_a_project_without_papers_is_told_where_they_are(tmp_path, monkeypatch, 
 def test_a_whole_paper_is_drawn_by_its_stage_and_again_only_what_changed(here):
     feed(here, OF_DOCLENS)
     first = figures(here)
-    assert ": 1 drawn, 0 as before; 14 open" in first
+    assert ": 1 drawn, 0 as before; 20 open" in first
     assert "not up to date: aci_bench, aci_bench_table24" in first
     lock = yaml.safe_load((here / "papers/dvc.lock").read_text(encoding="utf-8"))
     deps = {dep["path"] for dep in lock["stages"]["doclens"]["deps"]}
@@ -109,7 +109,7 @@ def test_a_whole_paper_is_drawn_by_its_stage_and_again_only_what_changed(here):
     assert set(drawn) == {"table20.csv", "table20.md", "table20.tex"}
 
     feed(here, [path for path in OF_DOCLENS if "table24/" in path], rouge=0.25)
-    assert ": 0 drawn, 1 as before; 14 open" in figures(here)
+    assert ": 0 drawn, 1 as before; 20 open" in figures(here)
     assert digest(here) == drawn
 
 

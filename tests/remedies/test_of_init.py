@@ -184,7 +184,7 @@ REFUSALS: dict[str, Refusal] = {
         f"init study --model lexical --base-url {ADDRESS}",
         FILES,
         "params.yaml > judges has a block 'lexical' already",
-        "serve it under another name",
+        "or serve the model under another name",
         (retype("--model lexical", "--model other"),),
     ),
     # ---- columns
