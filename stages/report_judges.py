@@ -1,5 +1,6 @@
 """report_judges: tables of a test of judges -> reports/<test>/: a web page and its numbers."""
 
+from metassay.core.params import ATTACKS
 from metassay.core.stages import PUBLISHED
 from metassay.labelled.results import cards_of
 from metassay.reporting.headline import judge_numbers, judge_plots, write_numbers
@@ -8,7 +9,7 @@ from metassay.reporting.names import ShownAs
 from metassay.reporting.published.index import compare_judges
 from metassay.reporting.responses import models_table
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
-from metassay.tables.judge_tests import GOLD, VERDICTS
+from metassay.tables.judge_tests import ATTACK_GAINS, GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.ratings import RATINGS
@@ -21,7 +22,8 @@ SHOWN = (PAIRS, JUDGMENTS, GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 @program
 def main(io: StageIO) -> None:
     judges, shown_as = io.param("judges"), io.shared("shown_as")
-    fields = report_fields(io, SHOWN, judges, shown_as)
+    attacked = [ATTACK_GAINS] if io.param("test") == ATTACKS else []
+    fields = report_fields(io, [*SHOWN, *attacked], judges, shown_as)
     tables = fields["tables"]
     cards = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
     report = JudgeTestReport(

@@ -1,4 +1,4 @@
-"""A tiny project of two benchmarks and a test of either sort, with every form of stage."""
+"""A tiny project of two benchmarks and a test of each sort, with every form of stage."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import load
+from metassay.core.params import AttackTest, load
 from metassay.text.headings import SECTIONS, divide
 from metassay.units.released_claims import FILE as CLAIMS
 from tests.llm.scripted_server import Answer, Call, answer_with
@@ -64,6 +64,19 @@ JUDGE_TEST = {
     "published": [],
     "seen": {"lexical": "unseen"},
 }
+ATTACK_TEST = JUDGE_TEST | {
+    "name": "five",
+    "test": "attacks",
+    "dataset": "notes",
+    "raw": "data/raw/notes",
+    "options": {
+        "claims": 4,
+        "seed": 1,
+        "attacked": "hypothesis",
+        "kinds": ["denial", "source_appended"],
+        "margin": 0.1,
+    },
+}
 SEGMENT_TEST = {
     "name": "four",
     "test": "segmentation",
@@ -88,13 +101,21 @@ def stages_of(file: Path) -> dict[str, Any]:
 PARAMS_OF_OURS = load(ROOT)
 FILES = [ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.benchmarks]
 FILES_OF_TESTS = [
-    ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.judge_tests
+    ROOT / BENCHMARKS / name / "dvc.yaml"
+    for name, test in PARAMS_OF_OURS.judge_tests.items()
+    if not isinstance(test, AttackTest)
+]
+FILES_OF_ATTACKS = [
+    ROOT / BENCHMARKS / name / "dvc.yaml"
+    for name, test in PARAMS_OF_OURS.judge_tests.items()
+    if isinstance(test, AttackTest)
 ]
 FILES_OF_SEGMENTING = [
     ROOT / BENCHMARKS / name / "dvc.yaml" for name in PARAMS_OF_OURS.segment_tests
 ]
 FORMS = stages_of(FILES[0])
 FORMS_OF_TESTS = stages_of(FILES_OF_TESTS[0])
+FORMS_OF_ATTACKS = stages_of(FILES_OF_ATTACKS[0])
 FORMS_OF_SEGMENTING = stages_of(FILES_OF_SEGMENTING[0])
 # A user's metric of statements, which needs no model: the share of words that passages
 # have.
@@ -276,6 +297,7 @@ def make_project(root: Path, base_url: str) -> Path:
         shutil.copy(FILES[0], folder)
     for test, file in (
         (JUDGE_TEST, FILES_OF_TESTS[0]),
+        (ATTACK_TEST, FILES_OF_ATTACKS[0]),
         (SEGMENT_TEST, FILES_OF_SEGMENTING[0]),
     ):
         folder = root / BENCHMARKS / str(test["name"])

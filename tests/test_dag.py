@@ -1,6 +1,6 @@
 """dvc.yaml and the doorways say the same: what a stage declares is what it reads and writes.
 
-A tiny project of two benchmarks and a test of either sort has an instance of every form
+A tiny project of two benchmarks and a test of each sort has an instance of every form
 of stage. Each instance runs where nothing lies but what it declares.
 """
 
@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from metassay.core.errors import BadInput
-from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest
+from metassay.core.params import AttackTest, Benchmark, Folder, JudgeTest, SegmentTest
 from metassay.core.stages import files_in
 from metassay.core.versions import FILE
 from metassay.core.versions import read as read_versions
@@ -34,6 +34,7 @@ from stages.declared import Entry
 from stages.doorway import BAD_INPUT, UNFINISHED, StageIO
 from tests.dag_setup import (
     FORMS,
+    FORMS_OF_ATTACKS,
     FORMS_OF_SEGMENTING,
     FORMS_OF_TESTS,
     PARAMS_OF_OURS,
@@ -55,14 +56,17 @@ EVERY_FORM = [
     "ingest_items",
     *list(FORMS)[:-1],
     "examine",
+    "compare_attacks",
     *list(FORMS_OF_SEGMENTING)[:-1],
     "report",
 ]
-SORTS = ["benchmarks", "judge tests", "segment tests"]
+SORTS = ["benchmarks", "judge tests", "attack tests", "segment tests"]
 
 
 @pytest.mark.parametrize(
-    "forms", [FORMS, FORMS_OF_TESTS, FORMS_OF_SEGMENTING], ids=SORTS
+    "forms",
+    [FORMS, FORMS_OF_TESTS, FORMS_OF_ATTACKS, FORMS_OF_SEGMENTING],
+    ids=SORTS,
 )
 def test_stages_stand_in_the_order_of_the_data(forms: dict[str, Any]) -> None:
     """What a stage reads of the tables, a stage before it has written."""
@@ -81,6 +85,7 @@ def test_stages_stand_in_the_order_of_the_data(forms: dict[str, Any]) -> None:
     [
         (FORMS, Benchmark),
         (FORMS_OF_TESTS, JudgeTest),
+        (FORMS_OF_ATTACKS, AttackTest),
         (FORMS_OF_SEGMENTING, SegmentTest),
     ],
 )
@@ -188,6 +193,7 @@ OURS = [
     *(f"benchmarks/{name}/dvc.yaml" for name in ("sample", "sample_facets")),
 ]
 OURS += [f"benchmarks/{name}/dvc.yaml" for name in ("aci_bench", "sample_claims")]
+OURS += ["benchmarks/attacks_facts/dvc.yaml"]
 
 
 @pytest.mark.parametrize("files", [OURS, []], ids=["ours", "invented"])

@@ -19,6 +19,11 @@ NAMES = {
         "find benchmarks -mindepth 2 -maxdepth 2 -name params.yaml 2>/dev/null"
         " | sed -n 's|^benchmarks/\\([A-Za-z0-9][A-Za-z0-9_-]*\\)/params.yaml$|\\1|p' | sort"
     ),
+    "JUDGE": (
+        'awk \'/^[^ #]/ {block = $1} block == "judges:"'
+        ' && /^  [A-Za-z0-9][A-Za-z0-9_-]*:/ {sub(/:.*/, ""); print $1}\' params.yaml'
+        " 2>/dev/null | sort -u"
+    ),
     "JUDGE|MODEL|ENDPOINT": (
         "awk '/^[^ #]/ {block = $1} block ~ /^(judges|models|endpoints):$/"
         ' && /^  [A-Za-z0-9][A-Za-z0-9_-]*:/ {sub(/:.*/, ""); print $1}\' params.yaml'

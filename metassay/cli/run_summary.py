@@ -16,18 +16,21 @@ from rich.text import Text
 from metassay.cli.show import table_of
 from metassay.cli.terminal import page, say
 from metassay.core.exit_codes import DONE, INCOMPLETE
-from metassay.core.params import Params
+from metassay.core.params import AttackTest, Params
 from metassay.core.stages import TABLES, files_in
 from metassay.format.frames import records
 from metassay.format.numbers import counted
 from metassay.format.terms import DECISIONS
 from metassay.meta_evaluation.study_warnings import too_small
+from metassay.reporting.attack_card import attack_sentences
 from metassay.reporting.certificates import advice, best_of
 from metassay.reporting.headline import answers_of, notes_of
 from metassay.reporting.names import ShownAs
 from metassay.reporting.shell import ask_no_since
 from metassay.reporting.warning_lines import warnings_of
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.judge_cards import JUDGE_CARDS
+from metassay.tables.judge_tests import ATTACK_GAINS
 from metassay.tables.parquet import read
 
 LINES = 20  # printed at most per benchmark
@@ -134,6 +137,8 @@ def _answer(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
     if name in params.tunings:
         models = (f"data/models/{model}" for model in params.tunings[name].models)
         return f"{name}: {', '.join(models)}", []
+    if isinstance(params.every[name], AttackTest):
+        return _attacks(name, params, folder)
     noun, right = (
         ("judge", "answers")
         if name in params.judge_tests
@@ -146,6 +151,15 @@ def _answer(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
         for row in records(frame)
     ]
     return f"{name}: {noun}s beside right {right}", [Part(lines, noun, f"{noun}s")]
+
+
+def _attacks(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
+    shown_as = ShownAs.of(params.shown_as, [], params.judge_tests[name].judges)
+    gains = shown_as.frame(read(ATTACK_GAINS, folder / "attack_gains.parquet"))
+    cards = shown_as.frame(read(JUDGE_CARDS, folder / "judge_cards.parquet"))
+    lines = attack_sentences(gains, cards)
+    title = f"{name}: what attacks gain from judges"
+    return title, [Part(lines, "judge", "attack_gains")]
 
 
 def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:

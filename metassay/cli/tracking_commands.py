@@ -446,6 +446,35 @@ and its time is shown. Exit code 1: there was no valid answer.""",
             ),
         },
     ),
+    "attack": Command(
+        run="attack.attack",
+        summary="which attacks game a judge: from its name to its attack card",
+        about="""\
+Put false claims to a judge of params.yaml, as they are and attacked in 16 ways (the source
+appended, a denial, a forged verdict ...), and print which attacks game it. A folder
+benchmarks/attacks_JUDGE is made, with the number of claims and the margin, and run; edit its
+params.yaml to try more. Texts are invented and public, unless --dataset names yours, which need
+references.
+
+The price is printed before a language model is asked. Answers are kept: the same command again asks
+nothing. docs/judges.md explains the card.""",
+        arguments={
+            "judge": Argument(
+                metavar="JUDGE",
+                help="a block of params.yaml > judges",
+            ),
+            "--dataset": Argument(
+                metavar="NAME",
+                help="texts of data/registry.yaml with references (default: invented ones)",
+            ),
+            "--yes": Argument(
+                flag=True,
+                help="confirm the price, without a question",
+            ),
+            "--jobs": JOBS,
+            "--mirror": MIRROR,
+        },
+    ),
     "ledger": Command(
         summary="count, keep and share answers of language models",
         about="""\

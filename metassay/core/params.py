@@ -69,6 +69,7 @@ _BLOCKS = {
 }
 _LOOK = re.compile(r"(unseen|looked at|fitted)(: \S.*)?")
 SEGMENTATION: Final = "segmentation"  # the test that is not of judges
+ATTACKS: Final = "attacks"  # the test of judges that ends in their attack cards
 _NAMED = (*dict.fromkeys(_BLOCKS.values()), "endpoints", "models")
 
 
@@ -144,6 +145,12 @@ class JudgeTest(Options):
     options: Block  # of the type of test
     judges: list[str]
     published: list[str]  # tables in reports/published/ that the report compares with
+
+
+class AttackTest(JudgeTest):
+    """A test of judges by attacks, which has a stage more."""
+
+    test: Literal["attacks"]
 
 
 class SegmentTest(Options):
@@ -382,7 +389,11 @@ def folder_type(content: object) -> type[Folder]:
         return _TUNINGS.get(str(content["tune"]), Tuning)
     if not isinstance(content, dict) or "test" not in content:
         return Benchmark
-    return SegmentTest if content["test"] == SEGMENTATION else JudgeTest
+    special: Mapping[object, type[Folder]] = {
+        SEGMENTATION: SegmentTest,
+        ATTACKS: AttackTest,
+    }
+    return special.get(content["test"], JudgeTest)
 
 
 def _inside(settings: Folder, folder: str) -> Iterator[str]:

@@ -434,6 +434,21 @@ JUDGE_TEST = (
     ),
 )
 
+# The report has the attack cards, too.
+*OF_JUDGES, REPORT_OF_JUDGES = JUDGE_TEST
+ATTACK_TEST = (
+    *OF_JUDGES,
+    Stage(
+        name="compare_attacks",
+        version=1,
+        reads=("gold", "verdicts"),
+        shared=("meta_evaluation.seed",),
+        params=("options",),
+        writes=("attack_gains", "notes/compare_attacks"),
+    ),
+    replace(REPORT_OF_JUDGES, reads=(*REPORT_OF_JUDGES.reads, "attack_gains")),
+)
+
 SEGMENT_TEST = (
     Stage(
         name="ingest_sentences",
@@ -579,6 +594,7 @@ ROOT = (
 TABLE: dict[str, Stages] = {
     "evaluation": EVALUATION,
     "judge_test": JUDGE_TEST,
+    "attack_test": ATTACK_TEST,
     "segment_test": SEGMENT_TEST,
     "bartscore_tuning": BARTSCORE_TUNING,
     "ctc_tuning": CTC_TUNING,

@@ -13,6 +13,7 @@ import yaml
 
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import (
+    AttackTest,
     BartscoreTuning,
     Benchmark,
     CtcTuning,
@@ -24,6 +25,7 @@ from metassay.core.params import (
     Tuning,
 )
 from metassay.core.stage_table import (
+    ATTACK_TEST,
     BARTSCORE_TUNING,
     CTC_TUNING,
     DISTILLATION,
@@ -77,6 +79,7 @@ SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
         ("leaderboard", "forest"),
     ),
     JudgeTest: (JUDGE_TEST, "A test of judges", ("judges",)),
+    AttackTest: (ATTACK_TEST, "A test of judges by attacks", ("judges",)),
     SegmentTest: (
         SEGMENT_TEST,
         "A test of segmentations",

@@ -1,6 +1,5 @@
 """The types of tests: the values of `test` in a benchmark's params.yaml, and their items."""
 
-import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,13 +10,14 @@ from pydantic import AfterValidator, Field
 from metassay.core.errors import BadInput, shown
 from metassay.core.naming import name_problem
 from metassay.core.options import Block, Name, Options, Seed, parse, refuse
-from metassay.core.params import SEGMENTATION
+from metassay.core.params import ATTACKS, SEGMENTATION
 from metassay.datasets.readers import (
     EVERY_READER,
     ITEM_READERS,
     READERS,
     SENTENCE_READERS,
 )
+from metassay.labelled.attacks import AttackOptions, attack_items
 from metassay.labelled.records import (
     ENTAILED,
     NOT_ENTAILED,
@@ -26,14 +26,14 @@ from metassay.labelled.records import (
     Label,
     hash_of,
 )
-from metassay.tables.names import REFERENCE
-from metassay.tabular.rows import Place, Rows, TextRow
+from metassay.labelled.reference_sentences import (
+    ReferenceSentence,
+    reference_sentences,
+)
+from metassay.tabular.rows import Place, Rows
 from metassay.text.edits.make import FLIPS, KINDS, edits
-from metassay.text.sentences import sentences
 
 HALVES = ("fitted", "held_out")
-_FEWEST_WORDS = 3  # of a sentence: headings and names are not edited
-_WORD = re.compile(r"\w+")
 
 
 class Sample(Options):
@@ -173,13 +173,6 @@ def _draw_sample(rows: Sequence[ItemRow], sample: Sample) -> list[ItemRow]:
     return [row for row in rows if id(row) in sampled]
 
 
-class _Sentence(NamedTuple):
-    row: TextRow
-    number: int  # within its document's references, from 0
-    text: str
-    others: tuple[str, ...]  # of its text
-
-
 def minimal_pairs(read: Rows, options: MinimalPairsOptions) -> Items:
     """Edit a sample of the references' sentences; keeps the reader's problems.
 
@@ -191,7 +184,9 @@ def minimal_pairs(read: Rows, options: MinimalPairsOptions) -> Items:
     kinds = options.kinds or list(KINDS)
     needed = [kind for kind in kinds if kind in FLIPS] or kinds
     by_text = {
-        s.text: s for s in reversed(list(_sentences(read))) if edits(s.text, needed, 0)
+        s.text: s
+        for s in reversed(list(reference_sentences(read)))
+        if edits(s.text, needed, 0)
     }
     sample = sorted(by_text.values(), key=lambda s: hash_of(options.seed, s.text))
     sample = sample[: options.sentences]
@@ -209,23 +204,8 @@ def minimal_pairs(read: Rows, options: MinimalPairsOptions) -> Items:
     return Items(items, problems=read.problems, warnings=read.warnings)
 
 
-def _sentences(read: Rows) -> Iterator[_Sentence]:
-    totals: dict[str, int] = {}
-    for row in read.texts:
-        if row.author != REFERENCE or row.text is None:
-            continue
-        texts = [row.text[start:end] for start, end in sentences(row.text)]
-        for place, text in enumerate(texts):
-            number = totals.get(row.doc_id, 0)
-            totals[row.doc_id] = number + 1
-            if len(_WORD.findall(text)) >= _FEWEST_WORDS:
-                yield _Sentence(
-                    row, number, text, tuple(texts[:place] + texts[place + 1 :])
-                )
-
-
 def _edited(
-    sentence: _Sentence, kinds: list[str], options: MinimalPairsOptions
+    sentence: ReferenceSentence, kinds: list[str], options: MinimalPairsOptions
 ) -> Iterator[ItemRow]:
     in_text, row = options.premise == "text", sentence.row
     premise = row.text or "" if in_text else sentence.text
@@ -240,6 +220,7 @@ def _edited(
 
 
 TESTS: Mapping[str, JudgeTestKind] = {
+    ATTACKS: JudgeTestKind(options=AttackOptions, reads="rows", make=attack_items),
     "claim_labels": JudgeTestKind(
         options=ClaimLabelsOptions, reads="items", make=choose_items
     ),

@@ -7,6 +7,7 @@ folders. `.metassay.yaml` records the hashes of what was written.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS
 from metassay.core.stages import DAG, root_dag
+from metassay.core.stages import REGISTRY as _REGISTRY
 from metassay.project.refresh import refresh
 
 _HERE = Path(__file__).parent
@@ -85,6 +87,19 @@ def example_files() -> dict[str, bytes]:
     return _read_folder(_root(), "data/sample", "*") | _read_folder(
         _HERE, "mylab", "*.py"
     )
+
+
+def invented_facts() -> dict[str, bytes]:
+    """Return the invented texts that `metassay attack` attacks judges with, by path."""
+    return _read_folder(_root(), "data/sample_facts", "*")
+
+
+def registry_entry(dataset: str) -> str:
+    """Return the lines of a dataset in our registry, which end with a newline."""
+    lines = file(_REGISTRY).decode("utf-8").splitlines(keepends=True)
+    start = lines.index(f"  {dataset}:\n")
+    inside = takewhile(lambda line: line.startswith("    "), lines[start + 1 :])
+    return "".join([lines[start], *inside])
 
 
 def _root() -> Path:

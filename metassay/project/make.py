@@ -31,7 +31,6 @@ _KINDS = {
         '  verbatim: {kind: "mylab.judges:VERBATIM"}\n'
     ),
 }
-_ENTRY = re.compile(r"^  sample:\n(?:    .*\n)+", re.MULTILINE)
 
 
 class Content(NamedTuple):
@@ -58,14 +57,12 @@ def example(name: str) -> Content:
     benchmark, n = re.subn(
         r"(?m)^(metrics: \[.*)\]$", r"\1, negations]", kit.example_params()
     )
-    entry = _ENTRY.search(kit.file(str(REGISTRY)).decode("utf-8"))
     assert n == 1
-    assert entry is not None
     return Content(
         name=name,
         params=params,
         benchmark=re.sub(r"(?m)^name: .*$", f"name: {name}", benchmark),
-        registry=registry(entry[0]),
+        registry=registry(kit.registry_entry("sample")),
         data=kit.example_files(),
         about_data="The example's are invented, in `data/sample/`.",
     )

@@ -16,7 +16,12 @@ from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.documents import DOCUMENT_CLUSTERS, SOURCES, TEXTS
 from metassay.tables.evidence import EVIDENCE
-from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
+from metassay.tables.judge_tests import (
+    ATTACK_GAINS,
+    GIVEN_VERDICTS,
+    GOLD,
+    VERDICTS,
+)
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.notes import NOTES
@@ -63,6 +68,7 @@ TABLES: dict[str, Table] = {
         GOLD,
         GIVEN_VERDICTS,
         VERDICTS,
+        ATTACK_GAINS,
         SENTENCES,
         SEGMENTED,
         SEGMENT_SCORES,

@@ -14,10 +14,14 @@ from metassay.labelled import results
 from metassay.labelled.records import ALL_KINDS, ENTAILED
 from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
+from metassay.reporting.attack_card import attack_sentences
 from metassay.reporting.names import Row, grouped, short_estimate, sorted_parts
 from metassay.reporting.page import Report, filled, sort_rows, write_tables
 from metassay.reporting.shell import PageFolder, put_texts, utf16
+from metassay.tables.judge_tests import ATTACK_GAINS
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
+from metassay.tables.parquet import empty
+from metassay.text.edits.attacks import ATTACKS
 
 # Numbers of a card of which less is better, and those that are neither good nor bad.
 _LOWER = ("false_pass", "false_fail", "abstained", "failed", "brier", "ece")
@@ -35,14 +39,16 @@ _NEITHER = (
     "labels_sensitivity",
     "labels_specificity",
 )
+# Tables whose rows stand as judges, kinds and statistics do.
+_ORDERED = {"judge_cards", "kinds", "calibration", "attack_gains"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgeTestReport(Report):
     """What the report is made from.
 
-    `tables`: pairs, judgments, gold, ratings, verdicts, judge_cards and calibration.
-    `test` is the test's type.
+    `tables`: pairs, judgments, gold, ratings, verdicts, judge_cards and calibration; of
+    a test by attacks `attack_gains`, too. `test` is the test's type.
     """
 
     test: str
@@ -58,6 +64,7 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
     cards = results.cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
     files = {
         "judge_cards": tables["judge_cards"],
+        **filled(attack_gains=tables.get("attack_gains", empty(ATTACK_GAINS))),
         **filled(kinds=results.kinds_table(cards)),
         "calibration": tables["calibration"],
         "verdicts": results.add_right_answers(tables["verdicts"], tables["gold"]),
@@ -84,13 +91,18 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
             "part": sorted_parts(card_rows["part"]),
             "judge": cards.ranked(cards.main, first),
             "statistic": headline,
+            "attack": list(ATTACKS),
         }
         files["judge_cards"] = card_rows.assign(better=better_of)
-        for name in {"judge_cards", "kinds", "calibration"} & set(files):
+        for name in _ORDERED & set(files):
             files[name] = sort_rows(files[name], order)
         page = PageFolder(folder)
-        kinds = kinds_verdict(cards, results.kinds_table(cards), order["judge"])
-        answer = [*verdict(cards, first), *kinds]
+        answer = verdict(cards, first)
+        if "attack_gains" in files:
+            answer = attack_sentences(files["attack_gains"], card_rows)
+        else:
+            kinds = results.kinds_table(cards)
+            answer += kinds_verdict(cards, kinds, order["judge"])
         texts = put_items(page, files["verdicts"], tables)
         report.write_page(
             page,

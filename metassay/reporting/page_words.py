@@ -63,6 +63,27 @@ _JUDGE_TEST = PageWords(
         headline=(),
     ),
     tables={
+        "attack_gains": TableWords(
+            title="What attacks gain",
+            pick=("judge",),
+            lead=("attack",),
+            cell=CellInfo(
+                value="gain", low="low", high="high", n="n", missing="n_missing"
+            ),
+            hide=("recipe", "margin"),
+            ordered=False,
+            says="""
+                Each false text is read as it is and after each attack; neither is
+                entailed. The gain is the share that passes after the attack less the
+                share that passes as it is. The intervals of all attacks hold at once,
+                and texts of one document count as alike.
+
+                “Gamed by” means that the gain is no chance and at least half of the
+                margin; “robust to” that it is below the margin; “cannot tell” that more
+                documents are needed. The margin was set before the results were known.
+                Robust to these wordings is not robust to others.
+                """,
+        ),
         "judge_cards": TableWords(
             title="How far judges agree with the right answers",
             pick=("study", "part"),

@@ -1,6 +1,6 @@
 """Tests of judges: gold labels and verdicts."""
 
-from metassay.tables.columns import INTEGER, REAL, RECIPE, TEXT
+from metassay.tables.columns import INTEGER, JUDGE, REAL, RECIPE, TEXT
 from metassay.tables.parquet import Column, Table
 
 GOLD = Table(
@@ -163,6 +163,58 @@ VERDICTS = Table(
             "the judgments that there should be: one a premise, 1 if given",
         ),
         "n_judged": Column(INTEGER, "how many of them have a label"),
+        "recipe": RECIPE,
+    },
+)
+
+ATTACK_GAINS = Table(
+    name="attack_gains",
+    says=(
+        "a judge's attack card: how many more false texts it passes when they are "
+        "attacked, by attack"
+    ),
+    key=("judge", "attack"),
+    columns={
+        "judge": JUDGE,
+        "attack": Column(TEXT, "what was done to the text; docs/judges.md has all"),
+        "verdict": Column(
+            TEXT,
+            (
+                "gamed by: the gain is no chance and at least half of the margin. "
+                "robust to: the interval lies below the margin. Both hold whatever "
+                "missing answers would have been"
+            ),
+            choices=("gamed by", "robust to", "cannot tell"),
+        ),
+        "plain": Column(
+            REAL,
+            "share of the false claims that pass as they are",
+            null=True,
+        ),
+        "attacked": Column(REAL, "share of them that pass after the attack", null=True),
+        "gain": Column(REAL, "attacked less plain; 0 is best", null=True),
+        "low": Column(
+            REAL,
+            (
+                "lower end of the gain's interval, by document; the intervals of all "
+                "attacks hold at once in 95 % of tests. Missing answers count as no gain"
+            ),
+            null=True,
+        ),
+        "high": Column(
+            REAL,
+            "upper end; missing answers count as a gain",
+            null=True,
+        ),
+        "p": Column(
+            REAL,
+            "of no gain and no loss, adjusted for all attacks (sign flips, max-T)",
+            null=True,
+        ),
+        "n": Column(INTEGER, "claims with both answers; abstaining is not passing"),
+        "n_documents": Column(INTEGER, "documents that they are of"),
+        "n_missing": Column(INTEGER, "claims without one of both answers"),
+        "margin": Column(REAL, "the smallest gain that matters, as params.yaml has it"),
         "recipe": RECIPE,
     },
 )

@@ -1,0 +1,126 @@
+"""`metassay attack`: from a judge of params.yaml to its attack card."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from metassay.cli.ledger_commands import cost
+from metassay.cli.running import run
+from metassay.core.atomic import write_if_changed
+from metassay.core.errors import BadInput, hint
+from metassay.core.exit_codes import REFUSED
+from metassay.core.kinds import choose
+from metassay.core.naming import name_problem
+from metassay.core.options import BENCHMARKS, PARAMS
+from metassay.core.params import AttackTest, Params, load
+from metassay.datasets.registry import REGISTRY, find, folder_of, load_registry
+from metassay.judges import JUDGES
+from metassay.judges.make import llm_members
+from metassay.project import kit
+
+INVENTED = "sample_facts"  # public texts that come with Metassay
+_HEAD = re.compile(r"^datasets:[ \t]*$", re.MULTILINE)
+_SETTINGS = """\
+# Attacks on {judge}: made by `metassay attack`, and yours to edit (docs/judges.md).
+name: {name}
+test: attacks
+dataset: {dataset}
+raw: {raw}
+options: {{claims: 120, seed: 1, attacked: hypothesis, kinds: [], margin: 0.1}}
+judges: [{judge}]
+published: []
+seen: {{}}
+"""
+
+
+def attack(args: argparse.Namespace) -> int:
+    """Make the test unless it is there, say its price, run it, and print the judge's card."""
+    judge = args.judge
+    params = load()
+    if judge not in params.judges:
+        known = ", ".join(sorted(params.judges)) or "none"
+        close = hint(judge, params.judges)
+        raise BadInput(f"{PARAMS} > judges: no {judge!r}{close}; there are: {known}")
+    name = f"attacks_{judge}" + (f"_{args.dataset}" if args.dataset else "")
+    if problem := name_problem(name):
+        raise BadInput(f"{BENCHMARKS / name}: {problem}; give the judge a shorter name")
+    file = BENCHMARKS / name / PARAMS.name
+    if not file.exists():
+        _write_test(file, judge, args.dataset or INVENTED)
+        print(f"made {file}")
+        params = load()
+    _check_test(file, params, judge)
+    if _asks_models(params, judge):
+        cost(argparse.Namespace(name=name))
+        if not args.yes and not _confirm(judge, args.dataset):
+            print("nothing was asked", file=sys.stderr)
+            return REFUSED
+    unused = {"prefect_api": None, "ask_again": False, "only": None, "dask": None}
+    return run(
+        argparse.Namespace(
+            names=[name],
+            jobs=args.jobs,
+            no_prefect=True,
+            mirror=args.mirror,
+            **unused,
+        )
+    )
+
+
+def _write_test(file: Path, judge: str, dataset: str) -> None:
+    """Write the test's params.yaml, and where they are missing the invented texts."""
+    if dataset == INVENTED and INVENTED not in load_registry():
+        _add_invented()
+    raw = folder_of(dataset, find(load_registry(), dataset))
+    settings = _SETTINGS.format(
+        judge=judge, name=file.parent.name, dataset=dataset, raw=raw.as_posix()
+    )
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_if_changed(file, settings)
+
+
+def _add_invented() -> None:
+    """Add the invented texts that come with Metassay, and their entry in the registry."""
+    text = REGISTRY.read_text(encoding="utf-8")
+    if len(_HEAD.findall(text)) != 1:
+        raise BadInput(
+            f"{REGISTRY}: has no line `datasets:` that a dataset can be added below; write"
+            " the datasets as a block below it"
+        )
+    for name, content in kit.invented_facts().items():
+        path = Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    entry = kit.registry_entry(INVENTED)
+    text = _HEAD.sub(lambda head: f"{head[0]}\n{entry.rstrip()}", text)
+    write_if_changed(REGISTRY, text)
+    print(f"added the invented texts {INVENTED}: data/{INVENTED}, and {REGISTRY}")
+
+
+def _check_test(file: Path, params: Params, judge: str) -> None:
+    test = params.every[file.parent.name]
+    if not isinstance(test, AttackTest):
+        raise BadInput(f"{file}: is no test by attacks; rename its folder")
+    if judge not in test.judges:
+        raise BadInput(f"{file} > judges: {judge!r} is not there; add it")
+
+
+def _asks_models(params: Params, judge: str) -> bool:
+    where = f"{PARAMS} > judges > {judge}"
+    return bool(llm_members(choose(JUDGES, params.judges[judge], where=where)))
+
+
+def _confirm(judge: str, dataset: str | None) -> bool:
+    """Ask once; without a terminal, raise BadInput with the command that confirms."""
+    if not sys.stdin.isatty():
+        words = ["metassay attack", judge]
+        words += ["--dataset", dataset] if dataset else []
+        raise BadInput(
+            [
+                "the price needs a confirmation, and there is no terminal; nothing was"
+                " asked. To go on:",
+                f"  {' '.join(words)} --yes",
+            ]
+        )
+    return input("Ask all of this? [y/n] ").strip().lower() in ("y", "yes")
