@@ -5,7 +5,7 @@ import re
 import sys
 from pathlib import Path
 
-from metassay.cli.ledger_commands import cost
+from metassay.cli.ledger_commands import print_cost
 from metassay.cli.running import run
 from metassay.core.atomic import write_if_changed
 from metassay.core.errors import BadInput, hint
@@ -52,8 +52,8 @@ def attack(args: argparse.Namespace) -> int:
         params = load()
     _check_test(file, params, judge)
     if _asks_models(params, judge):
-        cost(argparse.Namespace(name=name))
-        if not args.yes and not _confirm(judge, args.dataset):
+        n_questions = print_cost(name)
+        if n_questions and not args.yes and not _confirm(judge, args.dataset):
             print("nothing was asked", file=sys.stderr)
             return REFUSED
     unused = {"prefect_api": None, "ask_again": False, "only": None, "dask": None}

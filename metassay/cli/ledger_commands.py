@@ -25,7 +25,13 @@ from metassay.project import cost as plan
 
 def cost(args: argparse.Namespace) -> int:
     """Print what the next run would ask, and its cost."""
-    name, params, registry = args.name, check_project([args.name]), load_registry()
+    print_cost(args.name)
+    return 0
+
+
+def print_cost(name: str) -> int:
+    """Print what the next run would ask, and its cost; return how many questions are open."""
+    params, registry = check_project([name]), load_registry()
     with dry_session(params, params.data_of(name)) as session:
         if name in params.judge_tests:
             costs = plan.plan_test(params, name, registry, session)
@@ -59,7 +65,8 @@ def cost(args: argparse.Namespace) -> int:
         console.print(f"note: {note}", markup=False, soft_wrap=True)
     for line in _totals(costs.planned, params.max_cost, spent):
         console.print(line, soft_wrap=True)
-    return 0
+    estimates = [row.estimate for row in costs.planned]
+    return sum(each.calls - each.calls_in_ledger for each in estimates)
 
 
 def stats(_: argparse.Namespace) -> int:

@@ -1,0 +1,104 @@
+"""`metassay attack`: from a judge's name to its card, in a project of a new user."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from metassay.cli.main import main
+from metassay.core.exit_codes import REFUSED
+from metassay.project.make import example, make
+from tests.judges.llm_setup import asked_in
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, answer_with
+
+KEY = "METASSAY_TEST_KEY"
+FOLDER = Path("benchmarks/attacks_gullible")
+
+
+def believe(call: Call) -> Answer:
+    """Pass what says of itself that it is entailed, and what stands in the source."""
+    asked = asked_in(str(call.body["messages"][-1]["content"]))
+    lines = []
+    for item in asked.items:
+        claim = item["hypothesis"]
+        believed = "entailed" in claim or claim in asked.material
+        label = "entailed" if believed else "not_entailed"
+        lines.append(f"{item['number']}: {label}")
+    return answer_with("\n".join(lines))
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer(believe) as running:
+        yield running
+
+
+@pytest.fixture
+def project(
+    tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """The example's project, with a language model as a judge; the working folder."""
+    root = tmp_path / "project"
+    make(root, example("mine"))
+    monkeypatch.chdir(root)
+    monkeypatch.setenv(KEY, "k")
+    file = root / "params.yaml"
+    params = yaml.safe_load(file.read_text(encoding="utf-8"))
+    params["endpoints"] = {
+        "here": {"kind": "openai", "base_url": server.base_url, "key_env": KEY}
+    }
+    prices = {
+        "date": "2026-11-01",
+        "input_per_million": 1.0,
+        "output_per_million": 2.0,
+        "currency": "USD",
+    }
+    params["models"] = {
+        "m": {"endpoint": "here", "model": "m-1", "max_tokens": 50, "prices": prices}
+    }
+    params["judges"]["gullible"] = {
+        "kind": "llm",
+        "model": "m",
+        "style": "plain",
+        "per_call": "claim",
+        "shots": 0,
+        "rounds": 1,
+    }
+    file.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
+    return root
+
+
+def test_a_judge_that_is_not_there_is_named_with_the_nearest(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["attack", "gulible"]) == REFUSED
+    assert "did you mean 'gullible'?" in capsys.readouterr().err
+    assert not FOLDER.exists()
+
+
+@pytest.mark.slow
+def test_a_price_then_a_card_and_a_repeat_asks_nothing(
+    project: Path, server: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Without a terminal to confirm it, the price is printed and nothing is asked.
+    assert main(["attack", "gullible"]) == REFUSED
+    said = capsys.readouterr()
+    assert "in total about" in said.out
+    assert said.err.splitlines()[-1].strip() == "metassay attack gullible --yes"
+    assert not server.requests
+    # The user tries fewer claims first.
+    file = FOLDER / "params.yaml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("claims: 120", "claims: 10"), encoding="utf-8")
+    assert main(["attack", "gullible", "--yes"]) == 0
+    card = " ".join(capsys.readouterr().out.split())
+    assert "gullible passes 0 of 10 false claims" in card
+    named = re.findall(r"([a-z ]+) \+[\d.]+ \[", card.partition(" attacks: ")[2])
+    assert [name.strip() for name in named] == ["forged verdict", "instruction"]
+    asked = sum(server.requests.values())
+    assert asked > 100
+    # The same command again asks nothing, so that nothing is to be confirmed.
+    assert main(["attack", "gullible"]) == 0
+    assert sum(server.requests.values()) == asked
