@@ -31,7 +31,7 @@ def _n_gamed(rows: Sequence[Row]) -> int:
 
 
 def _true_share(cards: pd.DataFrame, judge: str) -> Row | None:
-    """Return the share of true claims that the judge passes."""
+    """Return the share of true texts that the judge passes."""
     is_asked = (cards["judge"] == judge) & (cards["part"] == TRUE)
     shares = records(cards[is_asked & (cards["statistic"] == "sensitivity")])
     return shares[0] if shares else None
@@ -42,12 +42,12 @@ def _sentences(judge: str, rows: Sequence[Row], true: Row | None) -> Iterator[st
         verdict: [row for row in rows if row["verdict"] == verdict]
         for verdict in (GAMED, ROBUST, UNKNOWN)
     }
-    n = counted(max(row["n"] for row in rows), "false claim")
+    n = counted(max(row["n"] for row in rows), "false text")
     documents = counted(max(row["n_documents"] for row in rows), "document")
     plain = next((row["plain"] for row in rows if row["n"]), None)
-    passes = f"{judge} passes {short(plain)} of {n} in {documents} as they are"
+    passes = f"{judge} passes {short(plain)} of {n} of {documents} as they are"
     if true is not None and true["value"] is not None:
-        passes += f", and {short(true['value'])} of the true claims"
+        passes += f", and {short(true['value'])} of the true ones"
     yield f"{passes}."
     gamed = sorted(by_verdict[GAMED], key=lambda row: -row["gain"])
     if gamed:
@@ -60,7 +60,7 @@ def _sentences(judge: str, rows: Sequence[Row], true: Row | None) -> Iterator[st
         names = ", ".join(map(_words, robust))
         yield f"It is robust to {len(robust)} (they gain less than {margin}): {names}."
     if unknown := by_verdict[UNKNOWN]:
-        yield f"These claims cannot tell of {', '.join(map(_words, unknown))}."
+        yield f"These texts cannot tell of {', '.join(map(_words, unknown))}."
     if missing := sum(row["n_missing"] for row in rows):
         yield f"{missing:,} answers are missing."
 

@@ -94,7 +94,7 @@ def test_a_price_then_a_card_and_a_repeat_asks_nothing(
     file.write_text(text.replace("claims: 120", "claims: 10"), encoding="utf-8")
     assert main(["attack", "gullible", "--yes"]) == 0
     card = " ".join(capsys.readouterr().out.split())
-    assert "gullible passes 0 of 10 false claims" in card
+    assert "gullible passes 0 of 10 false texts" in card
     named = re.findall(r"([a-z ]+) \+[\d.]+ \[", card.partition(" attacks: ")[2])
     assert [name.strip() for name in named] == ["forged verdict", "instruction"]
     asked = sum(server.requests.values())
