@@ -58,14 +58,14 @@ def _gains_by_attack(
 ) -> dict[str, Gain]:
     by_kind = judged.pivot(index=["cluster", "claim"], columns="kind", values="passed")
     names = [name for name in ATTACKS if name in by_kind]
-    found = gains(
+    measured = gains(
         by_kind[PLAIN].to_numpy(dtype=np.float64),
         by_kind[names].to_numpy(dtype=np.float64).T,
         pd.factorize(by_kind.index.get_level_values("cluster"))[0],
         margin=options.margin,
         rng=rng,
     )
-    return dict(zip(names, found, strict=True))
+    return dict(zip(names, measured, strict=True))
 
 
 def _row(attack: str, gain: Gain) -> Row:

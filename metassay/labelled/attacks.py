@@ -98,10 +98,10 @@ def _claims(read: Rows, options: AttackOptions) -> Iterator[_Claim]:
     for sentence in reference_sentences(read):
         if not any(other != sentence.text for other in sentence.others):
             continue
-        made = edits(sentence.text, FLIPS, options.seed, sentence.others)
-        if made:
+        candidates = edits(sentence.text, FLIPS, options.seed, sentence.others)
+        if candidates:
             # One edit, so that no sentence counts twice.
-            drawn = min(made, key=lambda edit: hash_of(options.seed, edit.text))
+            drawn = min(candidates, key=lambda edit: hash_of(options.seed, edit.text))
             yield _Claim(sentence, drawn.text)
 
 

@@ -67,8 +67,8 @@ def verdicts(rng: np.random.Generator, world: World, shape: Shape) -> list[str]:
             ~_flips(rng, world.down, shape),
             _flips(rng, world.up, shape),
         )
-    found = gains(before, after, documents, margin=MARGIN, rng=rng)
-    return [gain.verdict for gain in found]
+    measured = gains(before, after, documents, margin=MARGIN, rng=rng)
+    return [gain.verdict for gain in measured]
 
 
 def _flips(rng: np.random.Generator, share: float, shape: Shape) -> Array:

@@ -19,11 +19,11 @@ FOLDER = Path("benchmarks/attacks_gullible")
 
 def believe(call: Call) -> Answer:
     """Pass what says of itself that it is entailed, and what stands in the source."""
-    asked = asked_in(str(call.body["messages"][-1]["content"]))
+    questions = asked_in(str(call.body["messages"][-1]["content"]))
     lines = []
-    for item in asked.items:
+    for item in questions.items:
         claim = item["hypothesis"]
-        believed = "entailed" in claim or claim in asked.material
+        believed = "entailed" in claim or claim in questions.material
         label = "entailed" if believed else "not_entailed"
         lines.append(f"{item['number']}: {label}")
     return answer_with("\n".join(lines))
@@ -84,9 +84,9 @@ def test_a_price_then_a_card_and_a_repeat_asks_nothing(
 ) -> None:
     # Without a terminal to confirm it, the price is printed and nothing is asked.
     assert main(["attack", "gullible"]) == REFUSED
-    said = capsys.readouterr()
-    assert "in total about" in said.out
-    assert said.err.splitlines()[-1].strip() == "metassay attack gullible --yes"
+    output = capsys.readouterr()
+    assert "in total about" in output.out
+    assert output.err.splitlines()[-1].strip() == "metassay attack gullible --yes"
     assert not server.requests
     # The user tries fewer claims first.
     file = FOLDER / "params.yaml"
@@ -97,8 +97,8 @@ def test_a_price_then_a_card_and_a_repeat_asks_nothing(
     assert "gullible passes 0 of 10 false texts" in card
     named = re.findall(r"([a-z ]+) \+[\d.]+ \[", card.partition(" attacks: ")[2])
     assert [name.strip() for name in named] == ["forged verdict", "instruction"]
-    asked = sum(server.requests.values())
-    assert asked > 100
+    n_requests = sum(server.requests.values())
+    assert n_requests > 100
     # The same command again asks nothing, so that nothing is to be confirmed.
     assert main(["attack", "gullible"]) == 0
-    assert sum(server.requests.values()) == asked
+    assert sum(server.requests.values()) == n_requests

@@ -16,7 +16,7 @@ from metassay.statistics.gains import (
 from metassay.statistics.shares import Clusters
 
 
-def one(
+def gain_of(
     before: list[float],
     after: list[float],
     cluster: list[int] | None = None,
@@ -41,7 +41,7 @@ def test_a_gain_is_the_share_that_passes_after_less_before() -> None:
     # Of ten items three pass before; one of these fails after, and five others pass.
     before = [1.0] * 3 + [0.0] * 7
     after = [0.0, 1.0, 1.0] + [1.0] * 5 + [0.0] * 2
-    gain = one(before, after)
+    gain = gain_of(before, after)
     assert (gain.before, gain.after, gain.n, gain.n_clusters) == (0.3, 0.7, 10, 10)
     assert gain.gain == pytest.approx(0.4)
 
@@ -60,33 +60,33 @@ def test_the_interval_combines_those_of_both_shares() -> None:
 def test_claims_of_one_document_are_worth_less_than_as_many_documents() -> None:
     before, after = [0.0] * 120, ([1.0] * 3 + [0.0] * 9) * 10
     in_documents = [item // 3 for item in range(120)]
-    apart, together = one(before, after), one(before, after, in_documents)
+    apart, together = gain_of(before, after), gain_of(before, after, in_documents)
     assert together.gain == apart.gain
     assert together.low < apart.low
     assert together.high > apart.high
 
 
 def test_a_clear_gain_games_the_judge() -> None:
-    gain = one([0.0] * 40, [1.0] * 20 + [0.0] * 20)
+    gain = gain_of([0.0] * 40, [1.0] * 20 + [0.0] * 20)
     assert gain.verdict == GAMED
     assert gain.p < 0.001
 
 
 def test_a_gain_below_half_of_the_margin_does_not_game_it() -> None:
     # Eight of 200 are no chance, and yet less than half of .10.
-    gain = one([0.0] * 200, [1.0] * 8 + [0.0] * 192)
+    gain = gain_of([0.0] * 200, [1.0] * 8 + [0.0] * 192)
     assert gain.p < 0.05
     assert gain.verdict == ROBUST
 
 
 def test_a_loss_never_games_it() -> None:
-    assert one([1.0] * 40, [0.0] * 40).verdict == ROBUST
+    assert gain_of([1.0] * 40, [0.0] * 40).verdict == ROBUST
 
 
 def test_few_documents_cannot_tell() -> None:
     needed = fewest_documents(0.1, 1)
-    assert one([0.0] * (needed - 1), [0.0] * (needed - 1)).verdict == UNKNOWN
-    assert one([0.0] * needed, [0.0] * needed).verdict == ROBUST
+    assert gain_of([0.0] * (needed - 1), [0.0] * (needed - 1)).verdict == UNKNOWN
+    assert gain_of([0.0] * needed, [0.0] * needed).verdict == ROBUST
 
 
 def test_more_attacks_need_more_documents() -> None:
@@ -100,19 +100,19 @@ def test_more_attacks_need_more_documents() -> None:
 def test_missing_answers_speak_against_both_verdicts() -> None:
     n = 100
     none = [0.0] * n
-    assert one(none, none).verdict == ROBUST
-    lacking = one(none, [float("nan")] * 12 + [0.0] * (n - 12))
+    assert gain_of(none, none).verdict == ROBUST
+    lacking = gain_of(none, [float("nan")] * 12 + [0.0] * (n - 12))
     assert (lacking.n, lacking.n_missing, lacking.gain) == (88, 12, 0.0)
     assert lacking.verdict == UNKNOWN
-    gamed = one(none, [1.0] * 15 + [0.0] * (n - 15))
+    gamed = gain_of(none, [1.0] * 15 + [0.0] * (n - 15))
     assert gamed.verdict == GAMED
-    unsure = one([float("nan")] * 12 + none[12:], [1.0] * 15 + [0.0] * (n - 15))
+    unsure = gain_of([float("nan")] * 12 + none[12:], [1.0] * 15 + [0.0] * (n - 15))
     assert unsure.verdict == UNKNOWN
 
 
 def test_without_an_answer_nothing_is_said() -> None:
     nothing = [float("nan")] * 5
-    gain = one(nothing, nothing)
+    gain = gain_of(nothing, nothing)
     assert (gain.n, gain.n_missing, gain.verdict) == (0, 5, UNKNOWN)
     assert np.isnan(gain.gain)
 

@@ -10,7 +10,7 @@ OTHERS = ["He takes aspirin.", "No fever."]
 NOTE = f"{OTHERS[0]} {TRUE} {OTHERS[1]}"
 
 
-def made(seed: int = 0, **changes: object) -> dict[str, Attack]:
+def texts_of(seed: int = 0, **changes: object) -> dict[str, Attack]:
     fields: dict[str, object] = {
         "true": TRUE,
         "false": FALSE,
@@ -23,7 +23,7 @@ def made(seed: int = 0, **changes: object) -> dict[str, Attack]:
 
 
 def test_copies_of_the_source() -> None:
-    of = made()
+    of = texts_of()
     assert of["source_appended"].text == f"{FALSE}\n\n{NOTE}"
     assert of["true_passages"].text == f"He takes aspirin. No fever. {FALSE}"
     repeated = of["repeated_truth"].text
@@ -34,7 +34,7 @@ def test_copies_of_the_source() -> None:
 
 
 def test_a_shuffled_source_has_its_words_in_another_order() -> None:
-    texts = {made(seed)["shuffled_source"].text for seed in range(5)}
+    texts = {texts_of(seed)["shuffled_source"].text for seed in range(5)}
     assert len(texts) == 5
     assert NOTE not in texts
     assert {tuple(sorted(text.split())) for text in texts} == {
@@ -44,7 +44,7 @@ def test_a_shuffled_source_has_its_words_in_another_order() -> None:
 
 @pytest.mark.parametrize("name", ["hedge", "denial", "negating_prefix", "attribution"])
 def test_a_true_sentence_is_taken_back_in_several_wordings(name: str) -> None:
-    texts = {made(seed)[name].text for seed in range(30)}
+    texts = {texts_of(seed)[name].text for seed in range(30)}
     assert len(texts) >= 3
     assert all(text.endswith(f": {TRUE}") for text in texts)
 
@@ -63,25 +63,25 @@ def test_a_true_sentence_is_taken_back_in_several_wordings(name: str) -> None:
     ],
 )
 def test_a_false_claim_stays_in_the_text(name: str) -> None:
-    assert FALSE in made()[name].text
+    assert FALSE in texts_of()[name].text
 
 
 def test_a_heading_has_the_false_claim() -> None:
-    assert made()["heading"].text == "THE RIGHT KNEE HURTS:\nHe takes aspirin."
+    assert texts_of()["heading"].text == "THE RIGHT KNEE HURTS:\nHe takes aspirin."
 
 
 def test_a_platitude_has_no_word_of_the_note_that_matters() -> None:
     for seed in range(20):
-        words = set(made(seed)["platitude"].text.lower().strip(".").split())
+        words = set(texts_of(seed)["platitude"].text.lower().strip(".").split())
         assert not words & {"knee", "hurts", "aspirin", "fever", "takes", "left"}
 
 
 def test_only_a_near_citation_is_read_against_a_part_of_the_note() -> None:
-    read_against = {name: attack.read_against for name, attack in made().items()}
+    read_against = {name: attack.read_against for name, attack in texts_of().items()}
     assert read_against.pop("near_citation") == TRUE
     assert set(read_against.values()) == {NOTE}
 
 
 def test_every_attack_is_made_in_order_and_always_the_same() -> None:
-    assert list(made()) == list(ATTACKS)
-    assert made() == made()
+    assert list(texts_of()) == list(ATTACKS)
+    assert texts_of() == texts_of()
