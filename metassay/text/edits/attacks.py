@@ -51,8 +51,8 @@ def attacks(material: Material) -> Iterator[Attack]:
     ...     source="No fever. Cough for a week.",
     ...     seed=0,
     ... )
-    >>> {attack.name: attack.text for attack in attacks(example)}["denial"]
-    'It is false that the following holds: No fever.'
+    >>> {attack.name: attack.text for attack in attacks(example)}["true_passages"]
+    'Cough for a week. Fever.'
     """
     for name, make in ATTACKS.items():
         is_cited = name == NEAR_CITATION
