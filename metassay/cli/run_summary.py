@@ -154,7 +154,7 @@ def _answer(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
 
 
 def _attacks(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
-    shown_as = ShownAs.of(params.shown_as, [], params.judge_tests[name].judges)
+    shown_as = ShownAs.choose(params.shown_as, [], params.judge_tests[name].judges)
     gains = shown_as.frame(read(ATTACK_GAINS, folder / "attack_gains.parquet"))
     cards = shown_as.frame(read(JUDGE_CARDS, folder / "judge_cards.parquet"))
     lines = attack_sentences(gains, cards)
