@@ -17,7 +17,7 @@ from typing import Any
 from metassay.cli.main import end_in_order
 from metassay.cli.main import main as metassay
 from metassay.cli.parsing import Parser
-from metassay.cli.values import prices, url, variable
+from metassay.cli.values import base_url, prices, variable
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE
 from metassay.core.options import BENCHMARKS, PARAMS
@@ -164,7 +164,7 @@ def _benchmark(root: Path) -> str:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = Parser(prog="python -m papers.with_model", description=__doc__)
     parser.add_argument("--model", required=True, help="as its provider calls it")
-    parser.add_argument("--base-url", required=True, type=url, metavar="URL")
+    parser.add_argument("--base-url", required=True, type=base_url, metavar="URL")
     parser.add_argument("--key-env", type=variable, metavar="VARIABLE")
     parser.add_argument("--prices", type=prices, metavar="READ,WRITTEN,CURRENCY")
     return parser.parse_args(list(arguments))

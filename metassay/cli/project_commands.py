@@ -23,7 +23,7 @@ from metassay.cli.arguments import (
     Argument,
     Command,
 )
-from metassay.cli.values import names, prices, url, variable
+from metassay.cli.values import base_url, names, prices, variable
 
 PROJECT: Mapping[str, Command] = {
     "init": Command(
@@ -108,7 +108,7 @@ texts. The price of the first run is printed; nothing is asked yet (docs/languag
             ),
             "--base-url": Argument(
                 metavar="URL",
-                read=url,
+                read=base_url,
                 help="where it answers, such as http://127.0.0.1:8000/v1",
             ),
             "--key-env": Argument(

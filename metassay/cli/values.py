@@ -27,6 +27,18 @@ def url(text: str) -> str:
     return text
 
 
+def base_url(text: str) -> str:
+    """Return the address of a language model's endpoint."""
+    parts = urlsplit(text)
+    bare = not (parts.username or parts.query or parts.fragment)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not bare:
+        raise argparse.ArgumentTypeError(
+            "an address without user, ? and #, such as http://127.0.0.1:8000/v1; a key"
+            " is named by --key-env"
+        )
+    return text
+
+
 def variable(text: str) -> str:
     """Return the name of an environment variable."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):

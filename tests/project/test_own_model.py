@@ -231,3 +231,31 @@ def test_comments_of_the_params_stay() -> None:
     gone = [line for line in before if line not in after]
     assert gone == ["endpoints: {}", "models: {}"]
     assert len(after) == len(before) + 6
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--base-url", "api.example.org", "an address without user"),
+        ("--base-url", "https://u:p@api.example.org/v1", "an address without user"),
+        (
+            "--base-url",
+            "https://api.example.org/v1?key=k",
+            "a key is named by --key-env",
+        ),
+        ("--key-env", "sk-proj-123", "never the key"),
+        ("--prices", "0.17", "such as 0.15,0.60,USD"),
+        ("--prices", "0.15,0.60,dollars", "such as 0.15,0.60,USD"),
+    ],
+)
+def test_a_wrong_option_is_answered_and_never_repeated(
+    here, capsys, option: str, value: str, words: str
+) -> None:
+    options = {"--model": "m", "--base-url": "http://h/v1", option: value}
+    typed = [word for pair in options.items() for word in pair]
+    with pytest.raises(SystemExit):
+        main(["init", "new", *typed])
+    error = capsys.readouterr().err
+    assert words in " ".join(error.split())
+    assert value not in error
+    assert not (here / "new").exists()
