@@ -286,7 +286,8 @@ TABLES: Sequence[Record] = [
         numbers=replace(
             HOSPITAL_PEOPLE,
             benchmark="hospital_adaptation",
-            where={"criterion": "error", "alignment": "rouge_gain", "by": "statement"},
+            # It has one alignment, ROUGE-Gain, so that metrics are not named after it.
+            where={"criterion": "error", "alignment": "", "by": "statement"},
         ),
         rows=[
             Line(
