@@ -22,6 +22,7 @@ OPTIONS: dict[str, dict[str, object]] = {
     "bs_gain": NETWORK,
     "bs_topk": NETWORK,
     "full": {"tokens": 10},
+    "ranked_sections": {"ranker": "ranker.json"},
     "rouge_gain": {"rule": "printed"},
     "rouge_topk": {"k": 5},
     "top_section": {},
