@@ -1,6 +1,5 @@
 """Check a judge: a table of verdicts and labels in; an answer, and the tables behind it, out."""
 
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,20 +14,34 @@ from metassay.api.card_transfer import (
     transfer_rows,
     transfer_sentences,
 )
+from metassay.api.judge_answers import (
+    JUDGES,
+    LINES,
+    Tables,
+    board_line,
+    cell_of,
+    may_replace,
+    name_disagreements,
+    one_line,
+    rows_by,
+    rows_of,
+    shorten,
+    wrap,
+)
 from metassay.api.judge_choice import choice_rows, choice_sentences, choose_best
 from metassay.api.judge_tables import (
-    TOO_FEW,
-    WHOLE,
     find_choices,
     judge_on,
     make_tables,
     unlabelled_systems,
 )
+from metassay.api.label_check import check_labels
+from metassay.api.label_table import PASS_FAIL, find_kind, read_labels
+from metassay.api.requirements import check_requirements, refuse_card
 from metassay.api.results import Results, list_names
-from metassay.api.verdict_table import Choices, Verdicts, read_verdicts
-from metassay.core.errors import BadInput, raise_problems
-from metassay.format.frames import records
-from metassay.format.numbers import counted, short, short_interval
+from metassay.api.verdict_table import Choices, Verdicts, find_columns, read_verdicts
+from metassay.core.errors import BadInput
+from metassay.format.numbers import counted, short
 from metassay.meta_evaluation.card_numbers import weigh_labels
 from metassay.meta_evaluation.label_warnings import (
     warn_of_choice,
@@ -47,12 +60,9 @@ from metassay.tables.data_warnings import DataWarning, warnings_table
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
-LINES, WIDE = 20, 80  # size of the first screen
-JUDGES, IDS = 3, 5  # shown there at most
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
 _METHODS = ("as judged", "corrected", "people alone")
-_ALIASES = {"kappa": "cohen_kappa", "ac1": AC1}
 REQUIRED = (
     "sensitivity",
     "specificity",
@@ -75,27 +85,31 @@ class JudgeCheck(Results):
     that the lower end of an interval does not reach, and for each rate that is worse
     than that of the card handed over. `warnings`: what to know before
     its numbers are trusted. `notes`: how the table was read, and what was left out.
-    `choices`: all that the numbers depend on beside the table. docs/judge-check.md has
-    the tables.
+    `choices`: all that the numbers depend on beside the table. `board`: the numbers of
+    the first screen, as lines; `cards`: the same as sentences; `headline`: their names.
+    docs/judge-check.md has the tables of each kind of labels.
     """
 
     answer: tuple[str, ...]
     unmet: tuple[str, ...]
+    board: tuple[str, ...]
+    cards: tuple[str, ...]
+    headline: tuple[str, ...]
 
     @property
     def screen(self) -> tuple[str, ...]:
         """The first screen, at most 20 lines of 80 columns; the tables have the rest."""
-        head = [*_wrap(self.notes[0])[:2], *map(_one_line, self.notes[1:3])]
+        head = [*wrap(self.notes[0])[:2], *map(one_line, self.notes[1:3])]
         more = f"; {len(self.unmet) - 1} more" if len(self.unmet) > 1 else ""
         failed = (
-            [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{more}")]
+            [one_line(f"{self.unmet[0].rpartition(': ')[0]}{more}")]
             if self.unmet
             else []
         )
         sentences = [f"WARNING: {line}" for line in self.warnings]
         sentences += self.answer
-        answer = failed + [line for sentence in sentences for line in _wrap(sentence)]
-        board = [*_board(self.tables)]
+        answer = failed + [line for sentence in sentences for line in wrap(sentence)]
+        board = [*self.board]
         if len([*head, *board, *answer]) + 2 <= LINES:
             board = ["", *board, ""]
         return (*head, *board, *answer)[:LINES]
@@ -103,7 +117,7 @@ class JudgeCheck(Results):
     @property
     def further_notes(self) -> tuple[str, ...]:
         """The notes that the first screen leaves out or cuts short."""
-        cut = [note for note in self.notes[1:3] if _one_line(note) != note]
+        cut = [note for note in self.notes[1:3] if one_line(note) != note]
         return (*cut, *self.notes[3:])
 
     def __repr__(self) -> str:
@@ -122,9 +136,9 @@ class JudgeCheck(Results):
             "judge check",
             self.tables,
             f"metassay judge-check {name} --out FOLDER",
-            systems={"headline": [*_BOARD]},
+            systems={"headline": [*self.headline]},
             name=name,
-            answer=[*self.unmet, *_cards(self.tables), *self.answer],
+            answer=[*self.unmet, *self.cards, *self.answer],
             problems=[
                 *problems_of(self.warning_lines),
                 *(Problem("warning", line) for line in self.notes),
@@ -145,6 +159,7 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     passes: str | Sequence[str] = (),
     pass_from: float | None = None,
     missing: str | Sequence[str] = (),
+    classes: str | Sequence[str] = (),
     rows: Mapping[str, Sequence[str]] | None = None,
     require: Mapping[str, float] | None = None,
     card: str | Path = "",
@@ -155,14 +170,18 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     confidence: float = 0.95,
     seed: int = 0,
 ) -> JudgeCheck:
-    """Find out whether a judge that passes or fails texts can be trusted, from one table.
+    """Find out whether a judge can be trusted, from one table of its verdicts and people's labels.
+
+    The labels decide the statistics: passes and fails, classes without order, grades, or
+    other numbers.
 
     Parameters
     ----------
     frame : frame of pandas, Arrow or polars
         One row per text (or per text and rater), with a judge's verdict and a person's
         label: pass and fail in usual words, 1 and 0, or, for a judge, a probability of
-        passing.
+        passing; three or more words without order, such as error types; grades, as
+        numbers or in usual words; other numbers.
     judge, human : str or sequence of str, optional
         Columns of verdicts and of labels. Several judges are shown side by side;
         several people are raters, whose majority counts. Guessed if names leave only
@@ -180,6 +199,9 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     missing : str or sequence of str
         Words that are neither a pass nor a fail, such as "unsure": such a cell counts
         as empty.
+    classes : str or sequence of str
+        Words that are a label of their own, such as "unsure". Labels are then classes
+        without order, whatever they are called.
     rows : mapping, optional
         Which rows count, by the values of a column: `{"Status": ["APPROVED"]}`. Asked for
         where rows may not count, as rejected submissions and failed attention checks.
@@ -233,6 +255,7 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
         passes=list_names(passes),
         pass_from=pass_from,
         missing=list_names(missing),
+        classes=list_names(classes),
         rows={column: list_names(values) for column, values in (rows or {}).items()},
         require=dict(require or {}),
         card=str(card),
@@ -251,7 +274,16 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
     if faults or sheet is None:
         raise BadInput(faults.lines())
     card = read_card(Path(choices.card)) if choices.card else None
-    verdicts = read_verdicts(sheet, choices._replace(require=_requirements(choices)))
+    found = find_columns(sheet, choices)
+    kind = find_kind(found)
+    if kind != PASS_FAIL:
+        refuse_card(found.choices, sheet.name)
+        checked = check_labels(read_labels(found, kind))
+        return JudgeCheck(**checked._asdict())
+    required = check_requirements(choices, REQUIRED)
+    verdicts = read_verdicts(
+        found._replace(choices=found.choices._replace(require=required))
+    )
     if not any(np.isfinite(values).any() for values in verdicts.judges.values()):
         raise BadInput(
             f"{sheet.name}: no judge has a verdict; name a column with verdicts"
@@ -274,6 +306,9 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
         choices={**verdicts.choices._asdict(), "file": sheet.name},
         answer=tuple(answer),
         unmet=tuple(unmet),
+        board=tuple(_board(tables)),
+        cards=tuple(_cards(tables)),
+        headline=tuple(_BOARD),
     )
 
 
@@ -310,43 +345,6 @@ def find_warnings(verdicts: Verdicts) -> Iterator[DataWarning]:
     yield from warn_of_one_label(verdicts.passed, "rows")
 
 
-def _requirements(choices: Choices) -> dict[str, float]:
-    """Return requirements by the card's names; raises BadInput for unknown ones, or bad numbers."""
-    problems = [
-        f"{choices.mark}{name} {getattr(choices, name):g}: write a number between 0 and 1"
-        for name in ("confidence", "width", "epsilon", "margin")
-        if not 0 < getattr(choices, name) < 1
-    ]
-    require = {
-        _ALIASES.get(name, name): least for name, least in choices.require.items()
-    }
-    fix = f"write one of {', '.join(REQUIRED)} and a number below 1"
-    problems += [
-        f"{choices.mark}require {name}={least:g}: {fix}"
-        for name, least in require.items()
-        if name not in REQUIRED or not -1 < least < 1
-    ]
-    raise_problems(problems)
-    return require
-
-
-_Tables = Mapping[str, pd.DataFrame]
-
-
-def _rows(tables: _Tables, table: str, judge: str) -> list[dict[str, Any]]:
-    """Return a judge's rows of a table, those of all items and not of slices."""
-    rows = records(tables[table]) if table in tables else []
-    return [
-        row
-        for row in rows
-        if row["judge"] == judge and row.get("slice", WHOLE) == WHOLE
-    ]
-
-
-def _by(key: str, tables: _Tables, table: str, judge: str) -> dict[str, dict[str, Any]]:
-    return {row[key]: row for row in _rows(tables, table, judge)}
-
-
 def _notes(verdicts: Verdicts) -> Iterator[str]:
     items = verdicts.items
     judged = np.isfinite(np.array([*verdicts.judges.values()])).any(axis=0)
@@ -374,38 +372,15 @@ def _notes(verdicts: Verdicts) -> Iterator[str]:
         yield "each label is weighted by the rows with its verdict and of its system"
 
 
-def _wrap(line: str) -> list[str]:
-    return textwrap.wrap(line, WIDE, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _one_line(line: str) -> str:
-    return textwrap.shorten(line, WIDE, placeholder=" …")
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) < 16 else f"{name[:14]}…"
-
-
-def _cell(row: Mapping[str, Any]) -> str:
-    if row.get("refused"):
-        return "refused"
-    if row["value"] is None:
-        if row["why_blank"].startswith(TOO_FEW):
-            return TOO_FEW
-        return "not given" if "method" in row and row["why_blank"] else "undefined"
-    cell = f"{short(row['value'])} {short_interval(row['low'], row['high'])}"
-    return cell.strip().replace("1.00", "1")
-
-
-def _cells(tables: _Tables, judge: str) -> tuple[dict[str, str], dict[str, str]]:
+def _cells(tables: Tables, judge: str) -> tuple[dict[str, str], dict[str, str]]:
     """Return the cells of a judge's card and of its pass rates, by name."""
-    card = _by("statistic", tables, "card", judge)
-    rates = _by("method", tables, "pass_rates", judge)
-    numbers = {name: _cell(card[key]) for key, name in _BOARD.items()}
-    return numbers, {method: _cell(rates[method]) for method in _METHODS}
+    card = rows_by("statistic", tables, "card", judge)
+    rates = rows_by("method", tables, "pass_rates", judge)
+    numbers = {name: cell_of(card[key]) for key, name in _BOARD.items()}
+    return numbers, {method: cell_of(rates[method]) for method in _METHODS}
 
 
-def _cards(tables: _Tables) -> Iterator[str]:
+def _cards(tables: Tables) -> Iterator[str]:
     """Write each judge's card and pass rates as a sentence, for the page."""
     for judge in tables["card"]["judge"].unique():
         card, rates = _cells(tables, judge)
@@ -414,75 +389,39 @@ def _cards(tables: _Tables) -> Iterator[str]:
         yield f"{judge}: {numbers}. Pass rate: {shares}."
 
 
-def _board(tables: _Tables) -> Iterator[str]:
+def _board(tables: Tables) -> Iterator[str]:
     """Show the judges side by side: the card, then the pass rates."""
-
-    def line(name: str, cells: Iterable[str]) -> str:
-        return (
-            f"{_shorten(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
-        )
 
     judges = tables["card"]["judge"].unique()
     cells = {judge: _cells(tables, judge) for judge in judges[:JUDGES]}
-    yield line(
+    yield board_line(
         f"{JUDGES} of {len(judges)} judges" if len(judges) > JUDGES else "",
         _BOARD.values(),
     )
-    yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
-    card = _by("statistic", tables, "card", judges[0])
+    yield from (board_line(judge, card.values()) for judge, (card, _) in cells.items())
+    card = rows_by("statistic", tables, "card", judges[0])
     base = [short(card[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
-    yield line("base rate alone", base)
-    yield line("pass rate", _METHODS)
-    yield from (line(judge, rates.values()) for judge, (_, rates) in cells.items())
-
-
-def _answer(verdicts: Verdicts, tables: _Tables) -> Iterator[str]:
-    first = tables["card"]["judge"].iloc[0]
-    yield _may_replace(tables)
-    yield from _more_labels(tables, first, verdicts.choices)
-    if wrong := _rows(tables, "disagreements", first):
-        n = _by("statistic", tables, "card", first)["agreement"]["n"]
-        many, ids = (
-            f"{len(wrong):,} of {n:,}",
-            ", ".join(str(row["id"]) for row in wrong[:IDS]),
-        )
-        yield _one_line(
-            f"Disagreements of {_shorten(first)}: {many}, the surest first: {ids}"
-        )
-
-
-def _may_replace(tables: _Tables) -> str:
-    lead, judges = "May it replace a rater?", records(tables["replacement"])
-    first = judges[0]
-    if not (raters := first["n_raters"]):
-        return (
-            f"{lead} Unknown: that takes rows with labels by two people, better three."
-        )
-    parts = []
-    for row in judges[:JUDGES]:
-        contests = _rows(tables, "contests", row["judge"])
-        wins, old = (
-            sum(contest[k] for contest in contests) for k in ("wins", "wins_published")
-        )
-        differs = row["winning_rate_published"] is not None and old != wins
-        published = f", {old} by the published test" if differs else ""
-        passes = (
-            f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
-        )
-        advantage = f"advantage {short(row['advantage'])}"
-        parts.append(f"{_shorten(row['judge'])}: {passes}{published}, {advantage}")
-    guess = (
-        " So may one that knows only the base rate."
-        if first["base_rate_passes"]
-        else ""
+    yield board_line("base rate alone", base)
+    yield board_line("pass rate", _METHODS)
+    yield from (
+        board_line(judge, rates.values()) for judge, (_, rates) in cells.items()
     )
-    few = " Two raters are few." if raters == 2 else ""
-    return f"{lead} {'; '.join(parts)} (epsilon {short(first['epsilon'])}).{guess}{few}"
 
 
-def _more_labels(tables: _Tables, judge: str, choices: Choices) -> Iterator[str]:
+def _answer(verdicts: Verdicts, tables: Tables) -> Iterator[str]:
+    first = tables["card"]["judge"].iloc[0]
+    yield may_replace(tables)
+    yield from _more_labels(tables, first, verdicts.choices)
+    n = rows_by("statistic", tables, "card", first)["agreement"]["n"]
+    yield from name_disagreements(tables, first, n)
+
+
+def _more_labels(tables: Tables, judge: str, choices: Choices) -> Iterator[str]:
     """Tell how many labels would meet the requirements, or without any, make intervals narrow."""
-    rows, card = _rows(tables, "labels", judge), _by("statistic", tables, "card", judge)
+    rows, card = (
+        rows_of(tables, "labels", judge),
+        rows_by("statistic", tables, "card", judge),
+    )
     if not choices.require:
         counts = [
             f"{row['more']:,.0f} {row['for'].replace('_', ' ')}"
@@ -490,7 +429,7 @@ def _more_labels(tables: _Tables, judge: str, choices: Choices) -> Iterator[str]
             if row["more"]
         ]
         width = short(choices.width)
-        lead = f"More labels until an interval is {width} wide ({_shorten(judge)})"
+        lead = f"More labels until an interval is {width} wide ({shorten(judge)})"
         yield from [f"{lead}: {', '.join(counts)}."] * bool(counts)
     for row in rows:
         if not row["aim"].startswith("lower end") or row["more"] == 0:

@@ -1,7 +1,7 @@
 """The tables of `judge_check`: cards, pass rates, labels, raters, disagreements."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,18 @@ class _Options(NamedTuple):
     seed: int
 
 
+class Sliced(Protocol):
+    """Items that can be sliced: of passes and fails, and of other labels."""
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """id; doc and system, if there are; BY and each column of `by`."""
+
+    @property
+    def choices(self) -> Choices:
+        """The columns."""
+
+
 class SliceCard(NamedTuple):
     """A judge's card on a slice of the rows."""
 
@@ -79,7 +91,7 @@ def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]
         )
         cards = {
             part: make_card(name, part, verdicts, rows)
-            for part, rows in _slices(verdicts)
+            for part, rows in iterate_slices(verdicts)
         }
         card = cards[WHOLE].numbers
         unmet = [*_unmet(name, card, choices)]
@@ -136,13 +148,13 @@ def _label_factors(verdicts: Verdicts) -> dict[str, Any]:
     factors: dict[str, Any] = {}
     for name, values in verdicts.judges.items():
         factors |= verdict_factors(values[is_judged], "rows", name)
-    for column, labels in _columns(verdicts).items():
+    for column, labels in slice_columns(verdicts).items():
         phrases = [f"rows of {column} {value}" for value in labels[is_judged]]
         factors[column] = np.array(phrases)
     return factors
 
 
-def _columns(verdicts: Verdicts) -> dict[str, Any]:
+def slice_columns(verdicts: Sliced) -> dict[str, Any]:
     """Return the columns by which rows are sliced, by the user's names; systems last."""
     columns = {
         name: verdicts.items[BY + name].to_numpy() for name in verdicts.choices.by
@@ -166,7 +178,7 @@ def judge_on(name: str, verdicts: Verdicts, here: Mask) -> Judgments:
         for judge, other in verdicts.judges.items()
         if judge != name
     ]
-    columns = [column[here] for column in _columns(verdicts).values()]
+    columns = [column[here] for column in slice_columns(verdicts).values()]
     return Judgments(
         judge=values[here],
         people=verdicts.passed[here],
@@ -202,7 +214,8 @@ def _unmet(judge: str, card: Mapping[str, Estimate], choices: Choices) -> Iterat
             )
 
 
-def _slices(verdicts: Verdicts) -> Iterator[tuple[str, Mask]]:
+def iterate_slices(verdicts: Sliced) -> Iterator[tuple[str, Mask]]:
+    """Yield the name of each slice and its items (items,), all items first."""
     yield WHOLE, np.ones(len(verdicts.items), dtype=np.bool_)
     by = {name: BY + name for name in verdicts.choices.by}
     if "system" in verdicts.items and verdicts.items["system"].nunique() > 1:

@@ -21,6 +21,7 @@ from metassay.tabular.column_synonyms import (
     Role,
     fold_name,
     is_called,
+    is_metadata,
     names_quality,
     scorer_of,
 )
@@ -48,6 +49,10 @@ _BESIDE = re.compile(
 )
 
 
+# Arguments in Python of options whose names are words of the language.
+_ARGUMENTS = {"pass": "passes", "class": "classes"}
+
+
 class Choices(NamedTuple):
     """The caller's choices; empty columns are guessed. `mark` stands before names of options."""
 
@@ -62,6 +67,8 @@ class Choices(NamedTuple):
     pass_from: float | None = None  # the number from which on grades are a pass
     # words that are no verdict and no label, such as "unsure"
     missing: tuple[str, ...] = ()
+    # words that are a label of their own: labels are then classes without order
+    classes: tuple[str, ...] = ()
     rows: Mapping[str, Sequence[str]] = {}  # the values by which rows count, by column
     mark: str = ""
     require: Mapping[str, float] = {}  # the least lower end of numbers of the card
@@ -77,7 +84,7 @@ class Choices(NamedTuple):
         """Return how the caller writes an option: `--pass-from NUMBER` or `pass_from=NUMBER`."""
         if self.mark and name in ("doc", "system", "rater"):
             return f"--columns {name}={what}"
-        argument = {"pass": "passes"}.get(name, name.replace("-", "_"))
+        argument = _ARGUMENTS.get(name, name.replace("-", "_"))
         return f"{self.mark}{name} {what}" if self.mark else f"{argument}={what}"
 
     def choose_rows(self, column: str, values: Sequence[str]) -> str:
@@ -104,8 +111,23 @@ class Verdicts(NamedTuple):
     notes: tuple[str, ...]
 
 
-def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
-    """Read a sheet; raises BadInput with every column that is unclear or cannot be read."""
+class FoundColumns(NamedTuple):
+    """A sheet whose columns are known, before its labels are read."""
+
+    sheet: Sheet
+    answers: Sheet  # the same without the words that are no answers
+    choices: Choices  # with all columns
+    ids: list[str]  # columns that tell items apart
+    guesses: list[str]  # notes on what was guessed
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns with labels, those of judges first."""
+        return (*self.choices.judge, *self.choices.human)
+
+
+def find_columns(sheet: Sheet, options: Choices) -> FoundColumns:
+    """Find the columns of a sheet; raises BadInput with every column that is unclear."""
     faults = Findings()
     named = [*options.judge, *options.human, *options[2:5], *options.by]
     for name in dict.fromkeys(filter(None, [*named, *options.rows])):
@@ -126,7 +148,67 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     answers = _blank_words(sheet, options.missing)
     choices, ids, guesses = _guess_columns(sheet, answers, options, faults)
     raise_problems(faults.lines())
-    columns = (*choices.judge, *choices.human)
+    return FoundColumns(
+        sheet=sheet, answers=answers, choices=choices, ids=ids, guesses=guesses
+    )
+
+
+class LabelledItems(NamedTuple):
+    """Items with the labels of judges and raters; NaN where there is none."""
+
+    items: pd.DataFrame  # id; doc and system, if there are; BY and each column of `by`
+    judges: Mapping[str, Array]  # (items,) each
+    raters: Mapping[str, Array]
+    table: Array  # (raters, items): the raters' labels
+    cluster: Clusters  # items with equal numbers are alike
+
+
+def collect_items(found: FoundColumns, labels: Mapping[str, Array]) -> LabelledItems:
+    """Make items of the rows, whose labels (rows,) are given by column."""
+    sheet, choices, faults = found.sheet, found.choices, Findings()
+    first = np.arange(len(sheet.lines))
+    judges = {name: labels[name] for name in choices.judge}
+    raters = {name: labels[name] for name in choices.human}
+    if choices.rater:
+        keys = [*found.ids, *filter(None, [choices.system])]
+        (by_row,) = raters.values()
+        first, judges, raters = _by_item(sheet, keys, choices, judges, by_row, faults)
+    items = _items(sheet, first, found.ids, choices, faults)
+    raise_problems(faults.lines())
+    table = np.array([*raters.values()], dtype=np.float64).reshape(
+        len(raters), len(items)
+    )
+    return LabelledItems(
+        items=items,
+        judges=judges,
+        raters=raters,
+        table=table,
+        cluster=cluster_codes(items.get("doc"), len(items)),
+    )
+
+
+def note_columns(found: FoundColumns, rules: Iterable[str]) -> tuple[str, ...]:
+    """Return the notes on a table: guesses, rules by which labels are read, what is left out."""
+    sheet, choices = found.sheet, found.choices
+    left_out = [*_left_out(sheet, choices), *_empty_cells(sheet, choices)]
+    notes = (*found.guesses, *rules, *left_out, *sheet.notes)
+    unread = {*sheet.columns} - {
+        *found.labels,
+        *found.ids,
+        *choices[2:5],
+        *choices.by,
+    }
+    if unread:
+        names = [name for name in sheet.columns if name in unread]
+        notes = (*notes, f"columns that are not read: {listed(names, len(names))}")
+    return notes
+
+
+def read_verdicts(found: FoundColumns) -> Verdicts:
+    """Read passes and fails; raises BadInput with every column that cannot be read."""
+    faults = Findings()
+    answers, choices = found.answers, found.choices
+    columns = found.labels
     read = {
         c: _values(answers, c, choices, faults, human=c in choices.human)
         for c in columns
@@ -140,28 +222,26 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     rules = (
         f"{r} ({counted(len(c), 'column')}: {listed(c, 4)})" for r, c in by_rule.items()
     )
-    first = np.arange(len(sheet.lines))
-    judges, raters = ({name: read[name][0] for name in names} for names in choices[:2])
-    if choices.rater:
-        keys = [*ids, *filter(None, [choices.system])]
-        (labels,) = raters.values()
-        first, judges, raters = _by_item(sheet, keys, choices, judges, labels, faults)
-    items = _items(sheet, first, ids, choices, faults)
-    raise_problems(faults.lines())
-    table = np.array([*raters.values()], dtype=np.float64).reshape(
-        len(raters), len(items)
+    labelled = collect_items(
+        found, {name: values for name, (values, _) in read.items()}
     )
+    table = labelled.table
     n = np.isfinite(table).sum(axis=0).astype(np.float64)
     share = quotient(np.nansum(table, axis=0), n)
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
-    people = table, n, share, passed, cluster_codes(items.get("doc"), len(items))
-    left_out = [*_left_out(sheet, choices), *_empty_cells(sheet, choices)]
-    notes = (*guesses, *rules, *left_out, *sheet.notes)
-    unread = {*sheet.columns} - {*columns, *ids, *choices[2:5], *choices.by}
-    if unread:
-        names = [name for name in sheet.columns if name in unread]
-        notes = (*notes, f"columns that are not read: {listed(names, len(names))}")
-    return Verdicts(sheet.name, items, judges, raters, *people, choices, notes)
+    return Verdicts(
+        name=found.sheet.name,
+        items=labelled.items,
+        judges=labelled.judges,
+        raters=labelled.raters,
+        table=table,
+        n=n,
+        share=share,
+        passed=passed,
+        cluster=labelled.cluster,
+        choices=choices,
+        notes=note_columns(found, rules),
+    )
 
 
 def _blank_words(sheet: Sheet, words: Collection[str]) -> Sheet:
@@ -310,6 +390,7 @@ def _verdict_columns(sheet: Sheet, names: Sequence[str], options: Choices) -> li
 
     A column that is called after a judge or a person is one, too, if most of its cells
     are; what the other cells mean is asked later. If no such column has known labels,
+    those with other numbers are taken, and
     those with a few different words are taken, as `entailed` and `contradicted`; so are
     those that share a label with the others, as `yes`, `unsure` and `no`.
     """
@@ -318,7 +399,11 @@ def _verdict_columns(sheet: Sheet, names: Sequence[str], options: Choices) -> li
     labels = {cell.casefold() for name in likely for cell in sheet.cells(name)}
     unknown = []
     for name in names:
-        if name in likely or not scorer_of(name) or not _has_few_words(sheet, name):
+        if name in likely or not scorer_of(name):
+            continue
+        if scorer_of(name) not in sides and _is_of_numbers(sheet, name):
+            unknown.append(name)
+        if not _has_few_words(sheet, name):
             continue
         shares = any(cell.casefold() in labels for cell in sheet.cells(name))
         if scorer_of(name) not in sides or shares:
@@ -343,6 +428,12 @@ def _is_verdict(sheet: Sheet, name: str, options: Choices) -> bool:
     return bool(((numbers >= 0) & (numbers <= 1)).all()) or (
         bool(scorer_of(name)) and graded
     )
+
+
+def _is_of_numbers(sheet: Sheet, name: str) -> bool:
+    """Whether a column holds numbers that may be scores, such as 0 to 100."""
+    beside = is_called(name, _BESIDE) or is_metadata(name, ratings=False)
+    return not beside and sheet.share_of_numbers(name) == 1
 
 
 def _has_few_words(sheet: Sheet, name: str) -> bool:
@@ -445,10 +536,13 @@ def _check_words(
                 f"column {quoted(name)} has {counted(len(cells), 'cell')} that {verb}"
                 f" neither a pass nor a fail: {', '.join(some)}"
             )
-            all_words = choices.option("missing", _shell_words(words, choices))
+            written = write_words(words, choices)
+            all_words = choices.option("missing", written)
+            as_classes = choices.option("class", written)
             fix = (
                 f"if nobody answered there, say {all_words}; or name the words that are a"
-                f" pass: {passes}; every other word is then a fail"
+                f" pass: {passes}; every other word is then a fail; or count them as"
+                f" labels of their own: {as_classes}"
             )
             at = sheet.cell(int(cells.index[0]), name)
         else:
@@ -494,7 +588,7 @@ def _check_ends(
         faults.add(sheet.head, what, f"say it for all columns: {' or '.join(which)}")
 
 
-def _shell_words(words: Iterable[str], choices: Choices) -> str:
+def write_words(words: Iterable[str], choices: Choices) -> str:
     """Write words as the caller types them, on the command line or in Python."""
     if not choices.mark:
         return repr([*words])

@@ -192,11 +192,12 @@ metassay meta-eval --example DIR writes a pair of files to start from.""",
         core=True,
         summary="is my judge any good: from one table, no project",
         about="""\
-Find out whether a judge that passes or fails texts can be trusted, from one table with its verdicts
-and people's labels: CSV, XLSX, JSON or Parquet, a row per text, or per text and rater. Labels are
-pass and fail in usual words, 1 and 0, or a judge's probability of passing. Columns are guessed if
-their names leave only one choice, and the guess is printed. Where only some rows are labelled, each
-label is weighted by verdict and system. docs/judge-check.md has an example and explains each
+Find out whether a judge can be trusted, from one table with its verdicts and people's labels: CSV,
+XLSX, JSON or Parquet, a row per text, or per text and rater. The labels decide the statistics: pass
+and fail in usual words, 1 and 0, or a judge's probability of passing; three or more words without
+order, such as error types; grades, as numbers or in usual words; other numbers. Columns are guessed
+if their names leave only one choice, and the guess is printed. Where only some rows are labelled,
+each label is weighted by verdict and system. docs/judge-check.md has examples and explains each
 number.
 
 Exit code 4: the lower end of an interval does not meet a requirement, or the card of --card does
@@ -238,6 +239,15 @@ not hold here. 3: too few labels to tell whether it holds.""",
             ),
             "--rows": ROWS,
             "--missing": MISSING,
+            "--class": Argument(
+                metavar="WORD",
+                dest="classes",
+                several=True,
+                help=(
+                    "words that are a label of their own, such as unsure; labels are "
+                    "then classes without order"
+                ),
+            ),
             "--require": Argument(
                 metavar="NUMBER_OF_CARD=LEAST",
                 read=least_value,

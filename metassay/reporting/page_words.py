@@ -402,10 +402,13 @@ _JUDGE_CHECK = PageWords(
             hide=("n_effective", "base_rate"),
             ordered=False,
             says="""
-                Sensitivity is the share that the judge passes of the rows that people
-                pass; specificity is the share that it fails of the rows that they fail.
-                In brackets stand intervals; rows of one document count as alike. Read
-                every number beside its base rate.
+                Of passes and fails, sensitivity is the share that the judge passes of
+                the rows that people pass; specificity is the share that it fails of the
+                rows that they fail. Bias is the judge's mean grade less people's;
+                position bias is the share of pairs where what is shown first wins in
+                both orders, less that where what is shown second does. In brackets
+                stand intervals; rows of one document count as alike. Read every number
+                beside its base rate.
                 """,
             columns={
                 "base_rate": (
@@ -415,6 +418,63 @@ _JUDGE_CHECK = PageWords(
                     "rows that would tell as much if each were a document of its own"
                 ),
             },
+        ),
+        "classes": TableWords(
+            title="Class by class",
+            pick=("judge", "slice"),
+            lead=("label",),
+            across="statistic",
+            cell=CellInfo(value="value", low="low", high="high", n="n"),
+            hide=("n_effective", "base_rate", "why_blank"),
+            ordered=False,
+            says="""
+                Precision is the share that people give this label of the rows that the
+                judge gives it; recall is the share that the judge finds of the rows
+                that people give it. The corrected share is what people would find had
+                they labelled all rows. Of grades, bias is the judge's mean less the
+                grade, on the rows that people give this grade.
+                """,
+            columns={
+                "base_rate": (
+                    "what a judge gets that gives every row the commonest label"
+                ),
+                "n_effective": (
+                    "rows that would tell as much if each were a document of its own"
+                ),
+            },
+        ),
+        "confusion": TableWords(
+            title="What people say, and what the judge says",
+            pick=("judge",),
+            lead=("people",),
+            across="judged",
+            cell=CellInfo(value="rows"),
+            ordered=False,
+            says="Labelled rows. A row between two grades counts half for each.",
+        ),
+        "strengths": TableWords(
+            title="How strong systems are, by people and by judges",
+            pick=("by",),
+            lead=("system",),
+            ordered=False,
+            says="""
+                Strengths of Bradley and Terry, from people's preferences and from each
+                judge's, ties counting half a win of each system.
+                """,
+            columns={
+                "value": "strength as log odds; the mean over systems is 0",
+                "wins": "the chance to be preferred to a system of average strength",
+            },
+        ),
+        "beside_raters": TableWords(
+            title="How near judge and raters are to the other raters",
+            lead=("judge", "of"),
+            ordered=False,
+            says="""
+                Each rater is left out in turn, and judge and rater are held against the
+                others. Of classes, the share of the others who agree; of grades and
+                numbers, the mean distance to them.
+                """,
         ),
         "pass_rates": TableWords(
             title="The pass rate",
@@ -506,7 +566,7 @@ _JUDGE_CHECK = PageWords(
             ordered=False,
             says="""
                 The surest come first, where the judge is far from .5 and the raters are
-                unanimous.
+                unanimous; of grades and numbers, the farthest apart.
                 """,
         ),
     },

@@ -1,12 +1,13 @@
 """A judge beside raters: can it replace one, and how accurate is it where raters disagree?
 
-`annotator_test` leaves each rater out in turn and compares judge and rater with the
-others: on how many items is the judge at least as near to them as the rater. Labels are
-codes (raters, items). `by_agreement` and `latent_classes` take verdicts: 1 (pass) or 0
-(fail), a judge's (items,), raters' (raters, items). NaN is missing.
+`annotator_test` and `beside_raters` leave each rater out in turn and compare judge and
+rater with the others: on how many items is the judge at least as near to them as the
+rater, and how near are both. Labels are codes or numbers (raters, items).
+`by_agreement` and `latent_classes` take verdicts: 1 (pass) or 0 (fail), a judge's
+(items,), raters' (raters, items). NaN is missing.
 """
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.special
@@ -36,6 +37,9 @@ STEADY = 1e-7  # change of any probability at which EM stops
 # items with three verdicts (two, in each population) needed to identify the model
 TOGETHER = 10
 APART = 0.1  # least difference between the shares of passes of two populations
+
+
+Nearness = Literal["equal", "squared"]  # of labels, and of numbers
 
 
 class Contest(NamedTuple):
@@ -71,11 +75,14 @@ def annotator_test(
     level: float = LEVEL,
     cluster: ArrayLike | None = None,
     weight: ArrayLike | None = None,
+    nearness: Nearness = "equal",
 ) -> AnnotatorTest:
     """Run the alternative annotator test of a judge (items,) against ratings (raters, items).
 
     For each rater, the items count that the rater, another rater and the judge
-    labelled. Nearer to the others is whose label more of them gave. The null hypothesis
+    labelled. Nearer to the others is whose label more of them gave; with `nearness`
+    "squared", for grades and measurements, whose value has the smaller root mean square
+    of differences from theirs. The null hypothesis
     is that the rater is nearer more often, by `epsilon` of the items or more. `level`
     is that of Benjamini and Yekutieli's procedure over the raters. A judge that beats
     half of the raters passes.
@@ -108,7 +115,7 @@ def annotator_test(
     clusters = cluster_codes(cluster, labels.size)
     weights = _weights(weight, labels.size)
     rows = [
-        _contest(labels, table, rater, clusters, weights, epsilon)
+        _contest(labels, table, rater, clusters, weights, epsilon, nearness)
         for rater in range(len(table))
     ]
     rejected = [
@@ -150,6 +157,7 @@ def _contest(
     cluster: Clusters,
     weight: Array,
     epsilon: float,
+    nearness: Nearness,
 ) -> tuple[int, int, float, float, float, float]:
     others = np.delete(ratings, rater, axis=0)
     labelled = (
@@ -166,10 +174,10 @@ def _contest(
         others[:, labelled],
         cluster[labelled],
     )
-    # the same others for both: counts suffice
-    as_judge = np.sum(others == judge[labelled], axis=0)
-    as_rater = np.sum(others == label, axis=0)
-    lead = np.asarray(np.sign(as_rater - as_judge), dtype=np.float64)
+    lead = np.sign(
+        _likeness(label, others, nearness)
+        - _likeness(judge[labelled], others, nearness)
+    )
     weights = weight[labelled]
     return (
         n,
@@ -179,6 +187,15 @@ def _contest(
         _t_test(lead, epsilon),
         _score_test(lead, clusters, weights, epsilon),
     )
+
+
+def _likeness(labels: Array, others: Array, nearness: Nearness) -> Array:
+    """Return how near labels (items,) are to those of the others (raters, items)."""
+    # The same others for judge and rater: sums suffice, means and roots order alike.
+    if nearness == "equal":
+        return np.asarray(np.sum(others == labels, axis=0), dtype=np.float64)
+    # Rounded, so that equal distances are ties whatever the order of summation.
+    return np.asarray(-np.round(np.nansum((others - labels) ** 2, axis=0), 9))
 
 
 def _t_test(lead: Array, epsilon: float) -> float:
@@ -306,6 +323,79 @@ def by_agreement(
             (name, observer): estimate._replace(n=n) for observer, estimate in observers
         }
     return estimates
+
+
+class BesideRaters(NamedTuple):
+    """How near a judge and the raters are to the other raters of an item, on average.
+
+    With "equal": the share of the other raters who gave the same label; 1 is best.
+    With "squared", for numbers: the mean absolute difference from them; 0 is best.
+    """
+
+    judge: Estimate
+    rater: Estimate
+    difference: Estimate  # judge less rater
+
+
+def beside_raters(
+    judge: ArrayLike,
+    ratings: ArrayLike,
+    *,
+    confidence: float,
+    cluster: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+    nearness: Nearness = "equal",
+) -> BesideRaters:
+    """Compare a judge (items,) and each rater with the others, ratings being (raters, items).
+
+    The items count that the judge and two raters labelled. Each rater is left out in
+    turn; judge and rater are held against the same others. Intervals by clusters:
+    Jeffreys' for shares, t for mean differences. `n` counts items. Other arguments as
+    in `annotator_test`.
+    """
+    labels, table = np.asarray(judge, np.float64), np.asarray(ratings, np.float64)
+    clusters = cluster_codes(cluster, labels.size)
+    weights = _weights(weight, labels.size)
+    n_raters = np.isfinite(table).sum(axis=0)
+    usable = np.isfinite(labels) & (n_raters >= 2) & (weights > 0)
+    rater, item = np.nonzero(np.isfinite(table) & usable)
+    if not item.size:
+        none = Estimate(*UNDEFINED, 0, 0.0)
+        return BesideRaters(none, none, none)
+    as_judge, as_rater = np.empty(item.size), np.empty(item.size)
+    for left_out in range(len(table)):
+        rows = rater == left_out
+        others = np.delete(table, left_out, axis=0)[:, item[rows]]
+        as_judge[rows] = _mean_nearness(labels[item[rows]], others, nearness)
+        own = table[left_out, item[rows]]
+        as_rater[rows] = _mean_nearness(own, others, nearness)
+    groups = clusters[item]
+    options: dict[str, Any] = {"confidence": confidence}
+    n = int(np.unique(item).size)
+
+    def estimate(values: Array, *, is_share: bool) -> Estimate:
+        if is_share and weight is None:
+            found = shares.share(values, groups, **options)
+        elif is_share:
+            found = weighted_share(values, weights[item], groups, **options)
+        else:
+            of_rows = None if weight is None else weights[item]
+            found = mean_of(values, groups, weight=of_rows, **options)
+        return found._replace(n=n)
+
+    return BesideRaters(
+        judge=estimate(as_judge, is_share=nearness == "equal"),
+        rater=estimate(as_rater, is_share=nearness == "equal"),
+        difference=estimate(as_judge - as_rater, is_share=False),
+    )
+
+
+def _mean_nearness(labels: Array, others: Array, nearness: Nearness) -> Array:
+    """Return the mean (items,) over the others (raters, items) of equality, or of distance."""
+    distance = np.abs(others - labels)
+    if nearness == "equal":
+        distance = np.where(np.isnan(distance), np.nan, distance == 0)
+    return np.asarray(np.nanmean(distance, axis=0))
 
 
 class Latent(NamedTuple):

@@ -12,7 +12,7 @@ import pandas as pd
 
 from metassay.api.judge_check import find_warnings, judge_check
 from metassay.api.judge_tables import make_card
-from metassay.api.verdict_table import Choices, read_verdicts
+from metassay.api.verdict_table import Choices, find_columns, read_verdicts
 from metassay.statistics.classification import COEFFICIENTS, gwet_ac1
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import frame_sheet
@@ -140,7 +140,7 @@ def checked(rng, rows, choose):
     roles = {"doc": "doc", "system": "system"}
     choices = Choices(judge=("judge",), human=("human",), **roles)
     sheet = frame_sheet(frame, "table", Findings())
-    verdicts = read_verdicts(sheet, choices)
+    verdicts = read_verdicts(find_columns(sheet, choices))
     # Of all rows alone: slices and raters would take most of the time.
     card = make_card("judge", "all", verdicts, np.ones(len(frame), dtype=bool))
     intervals = {name: number[1:3] for name, number in card.numbers.items()}

@@ -25,6 +25,7 @@ from tests.calibration import (
     facet_weights,
     judge_cards,
     judge_check,
+    label_kinds,
     next_labels,
     shapes,
     simulations,
@@ -110,6 +111,7 @@ def jobs() -> Iterator[Job]:
     yield Job("other", (), simulations.rates)
     yield Job("cards", (), judge_cards.rates)
     yield Job("checks", (), judge_check.rates)
+    yield Job("kinds", (), label_kinds.rates)
     yield Job("replaces", (), annotator_test.rates)
     yield Job("next", (), next_labels.rates)
     yield Job("weights", (), facet_weights.rates)
@@ -572,6 +574,7 @@ def page(results: dict, widths: Any) -> str:
         drift.section(whole["drift"]),
         comparisons.section(*whole["comparisons"]),
         judge_check.section(whole["checks"]),
+        label_kinds.section(whole["kinds"]),
         annotator_test.section(whole["replaces"]),
         next_labels.section(whole["next"]),
         _cards(whole["cards"]),

@@ -17,6 +17,7 @@ from tests.calibration import (
     facet_weights,
     judge_cards,
     judge_check,
+    label_kinds,
     next_labels,
     simulations,
     standing_out,
@@ -45,6 +46,8 @@ OTHERS = (
     partial(judge_cards.auroc_covers, 20, 0.5, 0.8, 2, runs=2, seed=0),
     partial(judge_cards.three_way_covers, 50, (0.7, 0.2, 0.1), 0.9, runs=2, seed=0),
     partial(judge_check.rates, studies=1),
+    partial(label_kinds.coverage, label_kinds.NOMINAL[0], ordinal=False, studies=1),
+    partial(label_kinds.coverage, label_kinds.ORDINAL[0], ordinal=True, studies=1),
     partial(annotator_test.false_passes, annotator_test.drawn_worlds(1)[0], studies=2),
     partial(next_labels.rates, studies=2),
     partial(

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from metassay.api.columns import Roles
 from metassay.api.eval_request import EvalRequest
+from metassay.api.label_table import PASS_FAIL, find_kind, read_labels
 from metassay.api.meta_eval import _read_all
-from metassay.api.verdict_table import Choices, read_verdicts
+from metassay.api.verdict_table import Choices, find_columns, read_verdicts
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.tabular.files import read_sheet
@@ -246,7 +247,9 @@ def by_judge_check(table: list[list[str]]) -> Read:
         sheet = read_sheet(write(table, folder), faults)
     if sheet is None or faults:
         raise BadInput(faults.lines())
-    read = read_verdicts(sheet, Choices(mark="--"))
+    found = find_columns(sheet, Choices(mark="--"))
+    kind = find_kind(found)
+    read = read_verdicts(found) if kind == PASS_FAIL else read_labels(found, kind)
     values = {}
     for name, cells in {**read.judges, **read.raters}.items():
         for row, value in enumerate(np.asarray(cells, dtype=float)):

@@ -8,6 +8,14 @@ from tests.remedies.tables import LABELS, VERDICTS, column, one_more_row, status
 GRADES = VERDICTS.replace("pass", "4").replace("fail", "2")
 THIRD_WORD = VERDICTS.replace("i3,fail", "i3,unsure")
 
+_CLASSES = ("entailed", "neutral", "contradicted")
+CLASSES = "id,judge,human\n" + "".join(
+    f"i{n},{_CLASSES[n % 3]},{_CLASSES[n % 4 % 3]}\n" for n in range(12)
+)
+STARS = "id,judge,human\n" + "".join(
+    f"i{n},{n % 5 + 1},{n % 4 + 1}\n" for n in range(12)
+)
+
 REFUSALS: dict[str, Refusal] = {
     "no file": Refusal(
         "judge-check",
@@ -50,6 +58,78 @@ REFUSALS: dict[str, Refusal] = {
         "column 'judge' has 1 cell that is neither a pass nor a fail: 1 'unsure'",
         "--missing unsure",
         (add("--missing unsure"),),
+    ),
+    "passes, fails, and a class": Refusal(
+        "judge-check v.csv",
+        {"v.csv": THIRD_WORD},
+        "column 'judge' has 1 cell that is neither a pass nor a fail: 1 'unsure'",
+        "--class unsure",
+        (add("--class unsure"),),
+    ),
+    "a class that may be no answer": Refusal(
+        "judge-check v.csv",
+        {"v.csv": CLASSES.replace("i3,entailed", "i3,not sure")},
+        "1 cell of 'judge', 'human' is 1 'not sure': a label, or no answer?",
+        "--missing 'not sure'",
+        (add("--missing 'not sure'"),),
+    ),
+    "two spellings of a class": Refusal(
+        "judge-check v.csv",
+        {
+            "v.csv": CLASSES.replace(",neutral,", ",neutral (no evidence),").replace(
+                ",neutral\n", ",neither\n"
+            )
+        },
+        "only the judge says 'neutral (no evidence)', and only people say 'neither'",
+        "--class neither 'neutral (no evidence)'",
+        (add("--class neither 'neutral (no evidence)'"),),
+    ),
+    "more labels than there are classes": Refusal(
+        "judge-check v.csv --judge judge --human id",
+        {
+            "v.csv": "id,judge,human\n"
+            + "".join(
+                f"i{n},{_CLASSES[n % 3]},{_CLASSES[n % 4 % 3]}\n" for n in range(30)
+            )
+        },
+        "33 different labels in 'judge', 'id', more than 25",
+        "name columns with labels",
+        (retype("--human id", "--human human"),),
+    ),
+    "a word among grades": Refusal(
+        "judge-check v.csv",
+        {"v.csv": STARS.replace("i3,4", "i3,skip")},
+        "column 'judge' has 1 cell that is no number: 1 'skip'",
+        "--missing skip",
+        (add("--missing skip"),),
+    ),
+    "a number for no answer": Refusal(
+        "judge-check v.csv",
+        {"v.csv": STARS.replace("i3,4,4", "i3,4,99")},
+        "'human' has 99: a value, or no answer?",
+        "--missing 99",
+        (add("--missing 99"),),
+    ),
+    "a choice among judges of grades": Refusal(
+        "judge-check v.csv --judge judge second --choose agreement",
+        {
+            "v.csv": column(
+                "id,judge,human\n"
+                + "".join(f"i{n},{n % 5 + 1},{n % 4 + 1}\n" for n in range(30)),
+                "second",
+                "2",
+            )
+        },
+        "--choose: takes passes and fails, and labels here are of another kind",
+        "--pass-from NUMBER",
+        (add("--pass-from NUMBER", NUMBER="3"),),
+    ),
+    "no verdict among classes": Refusal(
+        "judge-check v.csv --judge judge",
+        {"v.csv": "id,judge,human\na,,good\nb,,fair\nc,,poor\n"},
+        "no judge has a verdict",
+        "name a column with verdicts",
+        (edit("v.csv", "a,,good", "a,good,good"),),
     ),
     "submissions that were rejected": Refusal(
         "judge-check v.csv",

@@ -1,0 +1,354 @@
+"""Check a judge whose labels are classes, grades or other numbers: the answer in words."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metassay.api.judge_answers import (
+    JUDGES,
+    WIDE,
+    Tables,
+    board_line,
+    cell_of,
+    may_replace,
+    name_disagreements,
+    rows_by,
+    rows_of,
+    shorten,
+)
+from metassay.api.label_table import NOMINAL, NUMBERS, ORDINAL, Labels
+from metassay.api.label_tables import (
+    COUNTED,
+    REQUIRED,
+    find_label_choices,
+    is_one_scale,
+    join_raters,
+    judged_rows,
+    make_label_tables,
+    unlabelled_systems,
+)
+from metassay.api.requirements import check_requirements
+from metassay.core.errors import BadInput
+from metassay.format.numbers import counted, short, short_interval
+from metassay.meta_evaluation.label_warnings import warn_of_choice, warn_of_unlabelled
+from metassay.statistics.nominal_labels import AGREEMENT, BASELINE
+from metassay.statistics.ordinal_labels import BIAS
+from metassay.tables.data_warnings import DataWarning, warnings_table
+
+CLASSES = 5  # shown on the first screen at most
+# Numbers of the card on the first screen, and what they are called there, by kind.
+_BOARD: Mapping[str, Mapping[str, str]] = {
+    NOMINAL: {
+        AGREEMENT: "agreement",
+        "cohen_kappa": "kappa",
+        "gwet_ac1": "Gwet's AC1",
+        "krippendorff_alpha": "alpha",
+    },
+    ORDINAL: {
+        "exact": "exact",
+        "within_one": "within one",
+        "weighted_kappa_quadratic": "quadratic kappa",
+        "mean_absolute_error": "mean abs. error",
+    },
+    NUMBERS: {
+        "pearson": "Pearson",
+        "spearman": "Spearman",
+        "mean_absolute_error": "mean abs. error",
+    },
+}
+_OF_CLASS = ("precision", "recall", "as_judged", "corrected")
+
+
+class Checked(NamedTuple):
+    """What `JudgeCheck` is made of."""
+
+    tables: Mapping[str, pd.DataFrame]
+    notes: tuple[str, ...]
+    choices: Mapping[str, object]
+    answer: tuple[str, ...]
+    unmet: tuple[str, ...]
+    board: tuple[str, ...]
+    cards: tuple[str, ...]
+    headline: tuple[str, ...]
+
+
+def check_labels(labels: Labels) -> Checked:
+    """Return all that is said of judges with such labels; raises BadInput without a verdict."""
+    required = check_requirements(labels.choices, REQUIRED[labels.kind])
+    labels = labels._replace(choices=labels.choices._replace(require=required))
+    if not any(np.isfinite(values).any() for values in labels.judges.values()):
+        what = "no judge has a verdict; name a column with verdicts"
+        raise BadInput(f"{labels.name}: {what}")
+    tables, unmet = make_label_tables(labels)
+    warnings = warnings_table(_warnings(labels))
+    if not warnings.empty:
+        tables["warnings"] = warnings
+    return Checked(
+        tables=tables,
+        notes=tuple(_notes(labels)),
+        choices={
+            **labels.choices._asdict(),
+            "file": labels.name,
+            "kind": labels.kind,
+        },
+        answer=tuple(_answer(labels, tables)),
+        unmet=tuple(unmet),
+        board=tuple(line[:WIDE] for line in _board(labels, tables)),
+        cards=tuple(_cards(labels, tables)),
+        headline=tuple(_BOARD[labels.kind]),
+    )
+
+
+# ---- what to know first
+
+
+def _notes(labels: Labels) -> Iterator[str]:
+    judged = np.isfinite(np.array([*labels.judges.values()])).any(axis=0)
+    rated = labels.n > 0
+    split = join_raters(labels).split if labels.kind == NOMINAL else ~rated & False
+    counts = {
+        "judged only": judged & ~rated,
+        "without a verdict": rated & ~judged,
+        "split by raters and left out of the card": split,
+    }
+    sizes = [
+        counted(len(labels.items), "row"),
+        f"{int(rated.sum()):,} labelled by {counted(len(labels.raters), 'rater')}",
+    ]
+    for what, rows in counts.items():
+        if rows.any():
+            sizes.append(f"{np.count_nonzero(rows):,} {what}")
+    alike = f"each row by itself ({labels.choices.option('doc')} says what rows share)"
+    if "doc" in labels.items and not labels.items["doc"].is_unique:
+        documents = counted(labels.items["doc"].nunique(), "document")
+        alike = f"{documents} ({labels.choices.doc}), whose rows count as alike"
+    yield f"{labels.name}: {', '.join(sizes)}; {alike}"
+    yield from labels.notes
+    if len(labels.raters) > 1:
+        joined = {
+            NOMINAL: "people's label of a row is the commonest of its raters",
+            ORDINAL: "people's grade of a row is the median of its raters; between two"
+            " grades it counts half for each",
+            NUMBERS: "people's number of a row is the mean of its raters",
+        }
+        yield joined[labels.kind]
+    if labels.kind == NUMBERS:
+        for name in labels.judges:
+            if not is_one_scale(name, labels):
+                yield (
+                    f"{name} and people use different ranges of numbers: only correlations"
+                    " are told, no errors and no test beside raters"
+                )
+    elif (judged & ~rated).any():
+        yield "each label is weighted by the rows with its verdict and of its system"
+
+
+def _warnings(labels: Labels) -> Iterator[DataWarning]:
+    """Yield what users should know before they trust the numbers of the judges."""
+    tests = find_label_choices(labels)
+    if labels.kind == NUMBERS:
+        if tests:
+            most = tests[0]
+            finding = (
+                f"Labels were chosen. People labelled {most.share:.0%} of the {most.value}"
+                f" and {most.other_share:.0%} of the others. Numbers are of the labelled"
+                " rows alone."
+            )
+            remedy = "Choose what to label next at random."
+            yield DataWarning(kind="labels", finding=finding, remedy=remedy)
+        return
+    yield from warn_of_choice(
+        [
+            test
+            for test in tests
+            if test.factor != labels.choices.system
+            or (test.labelled and test.other_labelled)
+        ]
+    )
+    everywhere = np.ones(len(labels.items), dtype=np.bool_)
+    unlabelled: dict[str, None] = {}
+    for name in labels.judges:
+        rows, _ = judged_rows(name, labels, everywhere)
+        if np.isfinite(rows.worth_at_most()):
+            finding = (
+                "Fewer than 5 documents have any label but the commonest: each document"
+                " counts once."
+            )
+            yield DataWarning(kind="labels", finding=finding)
+        for code, n in rows.lacking().items() if rows.labelled.any() else ():
+            those = f"rows that {name} labels {labels.names[code]}"
+            of_verdict = rows.judge == code
+            n_labels = int(np.count_nonzero(of_verdict & rows.labelled))
+            finding = (
+                f"People labelled {n_labels or 'none'} of the"
+                f" {np.count_nonzero(of_verdict):,} {those}. Numbers that rest on these"
+                " are blank."
+            )
+            remedy = f"Label {n} more {those}."
+            yield DataWarning(kind="labels", finding=finding, remedy=remedy)
+        unlabelled |= dict.fromkeys(unlabelled_systems(name, labels, everywhere))
+    yield from warn_of_unlabelled([*unlabelled], labels.choices.system, "rows")
+
+
+# ---- the first screen
+
+
+def _board(labels: Labels, tables: Tables) -> Iterator[str]:
+    """Show the judges side by side, then the first one's classes or grades."""
+    names = _BOARD[labels.kind]
+    judges = [*labels.judges]
+    first = f"{JUDGES} of {len(judges)} judges" if len(judges) > JUDGES else ""
+    cards = {
+        judge: rows_by("statistic", tables, "card", judge) for judge in judges[:JUDGES]
+    }
+    shown = [key for key in names if key in cards[judges[0]]]
+    yield board_line(first, [names[key] for key in shown])
+    for judge, card in cards.items():
+        yield board_line(judge, [cell_of(card[key]) for key in shown if key in card])
+    base = [short(cards[judges[0]][key]["base_rate"]) for key in shown]
+    if any(base):
+        cells = [cell.replace("1.00", "1") for cell in base]
+        yield board_line("base rate alone", cells)
+    of_classes = rows_of(tables, "classes", judges[0])
+    if labels.kind == ORDINAL:
+        yield board_line("people's grade", ["bias", "rows"])
+        for row in of_classes[:CLASSES]:
+            yield board_line(row["label"], [cell_of(row), f"{row['n']:,}"])
+    if labels.kind == NOMINAL:
+        heads = [name.replace("_", " ") for name in _OF_CLASS]
+        more = f"{CLASSES} of {len(labels.names)} classes"
+        yield board_line(more if len(labels.names) > CLASSES else "class", heads)
+        for label in labels.names[:CLASSES]:
+            by_name = {
+                row["statistic"]: row for row in of_classes if row["label"] == label
+            }
+            yield board_line(label, [cell_of(by_name[name]) for name in _OF_CLASS])
+
+
+def _cards(labels: Labels, tables: Tables) -> Iterator[str]:
+    """Write each judge's card as a sentence, for the page."""
+    for judge in labels.judges:
+        card = rows_by("statistic", tables, "card", judge)
+        numbers = [
+            f"{name} {cell_of(card[key])}"
+            for key, name in _BOARD[labels.kind].items()
+            if key in card
+        ]
+        yield f"{judge}: {', '.join(numbers)}."
+
+
+# ---- the answer
+
+
+def _answer(labels: Labels, tables: Tables) -> Iterator[str]:
+    """Say how good the judge is, beside people and a baseline, where it errs, what settles it."""
+    first = next(iter(labels.judges))
+    card = rows_by("statistic", tables, "card", first)
+    if labels.kind == NOMINAL:
+        yield from _of_classes(tables, first, card)
+    elif BIAS in card:
+        yield from _of_bias(first, card[BIAS])
+    yield _replace_words(labels, tables)
+    yield from _beside(labels, tables, first)
+    yield from _more_labels(labels, tables, first)
+    n = card[COUNTED[labels.kind]]["n"]
+    yield from name_disagreements(tables, first, n)
+
+
+def _of_classes(tables: Tables, judge: str, card: Mapping[str, Any]) -> Iterator[str]:
+    """Say what always giving the commonest label gets, and which class is found least."""
+    baseline = card[BASELINE]
+    if baseline["value"] is not None:
+        ends = short_interval(baseline["low"], baseline["high"])
+        yield (
+            f"Always giving people's commonest label agrees in {short(baseline['value'])}"
+            f" {ends} of the rows."
+        )
+    recalls = [
+        row
+        for row in rows_of(tables, "classes", judge)
+        if row["statistic"] == "recall" and row["value"] is not None
+    ]
+    if not recalls:
+        return
+    worst = min(recalls, key=lambda row: row["value"])
+    wrong = [
+        row
+        for row in rows_of(tables, "confusion", judge)
+        if row["people"] == worst["label"] != row["judged"] and row["rows"]
+    ]
+    most = max(wrong, key=lambda row: row["rows"], default=None)
+    instead = ""
+    if most is not None:
+        instead = f"; it says {most['judged']} in {most['rows']:,.0f} of these rows"
+    yield (
+        f"Least found by {shorten(judge)}: {worst['label']}, recall {cell_of(worst)} of"
+        f" {counted(worst['n'], 'row')}{instead}."
+    )
+
+
+def _of_bias(judge: str, bias: Mapping[str, Any]) -> Iterator[str]:
+    if bias["value"] is None or bias["low"] is None:
+        return
+    which = "no bias is shown"
+    if bias["low"] > 0:
+        which = "it is too high"
+    if bias["high"] < 0:
+        which = "it is too low"
+    yield f"{shorten(judge)} less people, on average: {cell_of(bias)}: {which}."
+
+
+def _replace_words(labels: Labels, tables: Tables) -> str:
+    """Say whether the judge may replace a rater."""
+    if labels.kind == NUMBERS and not is_one_scale(next(iter(labels.judges)), labels):
+        return (
+            "May it replace a rater? Unknown: its numbers are not on the raters' scale."
+        )
+    return may_replace(tables)
+
+
+def _beside(labels: Labels, tables: Tables, judge: str) -> Iterator[str]:
+    rows = rows_by("of", tables, "beside_raters", judge)
+    if not rows:
+        return
+    cells = {who: cell_of({**row, "why_blank": ""}) for who, row in rows.items()}
+    if labels.kind == NOMINAL:
+        lead = "Share of the other raters who agree"
+    else:
+        lead = "Mean distance to the other raters"
+    yield (
+        f"{lead}: with {shorten(judge)} {cells['judge']}, with a rater {cells['rater']},"
+        f" difference {cells['difference']}."
+    )
+
+
+def _more_labels(labels: Labels, tables: Tables, judge: str) -> Iterator[str]:
+    rows = rows_of(tables, "labels", judge)
+    width = short(labels.choices.width)
+    if not labels.choices.require:
+        names = _BOARD[labels.kind]
+        counts = [
+            f"{row['more']:,.0f} {names[row['for']]}"
+            for row in rows
+            if row["more"] and row["for"] in names
+        ]
+        if counts:
+            yield (
+                f"More labels until an interval is {width} wide ({shorten(judge)}):"
+                f" {', '.join(counts)}."
+            )
+        return
+    for row in rows:
+        if not row["aim"].startswith("lower end") or row["more"] == 0:
+            continue
+        if row["more"] is None:
+            yield (
+                f"{row['for']}: the value is not above what is required: labels alone will"
+                " not help."
+            )
+        else:
+            yield (
+                f"{row['for']}: {row['more']:,.0f} more labels may reach the {row['aim']}."
+            )

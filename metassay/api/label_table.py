@@ -1,0 +1,381 @@
+"""Read labels of more than two values: classes without order, grades, and other numbers.
+
+`find_kind` decides by the cells of the columns what kind of labels a table has, and so
+which statistics fit them. Passes and fails are read by `verdict_table`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metassay.api.verdict_table import (
+    Choices,
+    FoundColumns,
+    collect_items,
+    note_columns,
+    write_words,
+)
+from metassay.core.errors import quoted, raise_problems, shown
+from metassay.format.numbers import counted
+from metassay.statistics.exact_sums import Array
+from metassay.statistics.shares import Clusters
+from metassay.tabular.cell_words import NO_ANSWER
+from metassay.tabular.guess import listed
+from metassay.tabular.numbers import is_among, order_grades
+from metassay.tabular.rows import Findings
+from metassay.tabular.sheet import Sheet, to_keys
+
+PASS_FAIL = "pass/fail"
+NOMINAL = "nominal"
+ORDINAL = "ordinal"
+NUMBERS = "numbers"
+
+MOST_LEVELS = 11  # different grades; more are numbers
+MOST_CLASSES = 25
+_NUMERIC = 0.5  # the smallest share of numbers in a column of numbers
+_SHOWN = 12
+# Numbers that programs write where there is none.
+_CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
+
+
+class Labels(NamedTuple):
+    """Items with labels of several values; NaN where there is none."""
+
+    name: str
+    kind: str  # NOMINAL, ORDINAL or NUMBERS
+    # What labels are called, in order; of NUMBERS none.
+    names: tuple[str, ...]
+    # The values of the labels in arrays: codes of classes, grades; of NUMBERS none.
+    levels: Array
+    items: pd.DataFrame
+    judges: Mapping[str, Array]  # (items,) each
+    raters: Mapping[str, Array]
+    table: Array  # (raters, items)
+    n: Array  # (items,) number of raters
+    cluster: Clusters
+    choices: Choices
+    notes: tuple[str, ...]
+
+
+def find_kind(found: FoundColumns) -> str:
+    """Return the kind of labels that the columns hold; PASS_FAIL where that is to be asked."""
+    choices, sheet = found.choices, found.answers
+    if choices.passes or choices.pass_from is not None:
+        return PASS_FAIL
+    if choices.classes:
+        return NOMINAL
+    names = [name for name in found.labels if sheet.cells(name)]
+    numeric = [
+        sheet.share_of_numbers(name) >= _NUMERIC and not sheet.numbers(name).words
+        for name in names
+    ]
+    if all(numeric):
+        return _kind_of_numbers(found, names)
+    return PASS_FAIL if any(numeric) else _kind_of_words(sheet, names)
+
+
+def _kind_of_words(sheet: Sheet, names: list[str]) -> str:
+    words = {cell.strip().casefold() for name in names for cell in sheet.cells(name)}
+    words -= NO_ANSWER
+    if len(words) > 2 and order_grades(words):
+        return ORDINAL
+    # A few odd words among passes and fails are asked about.
+    has_passes = any(sheet.numbers(name).words for name in names)
+    return PASS_FAIL if has_passes or len(words) <= 2 else NOMINAL
+
+
+def _kind_of_numbers(found: FoundColumns, names: list[str]) -> str:
+    values = {name: _finite(found.answers, name) for name in names}
+    sides = []
+    for columns in (found.choices.judge, found.choices.human):
+        of_side = [values[name] for name in columns if name in values]
+        sides.append(np.unique(np.concatenate([*of_side, np.empty(0)])))
+    judge, people = sides
+    if not people.size or not judge.size:
+        return PASS_FAIL
+    # Passes of people beside other numbers of theirs, or of the judge's, are asked for.
+    is_binary = [bool(np.isin(side, (0.0, 1.0)).all()) for side in sides]
+    levels = np.union1d(judge, people)
+    if any(is_binary) or levels.size <= 2:
+        return PASS_FAIL
+    return ORDINAL if levels.size <= MOST_LEVELS else NUMBERS
+
+
+def _finite(sheet: Sheet, name: str) -> Array:
+    read_as = sheet.numbers(name)
+    if read_as.fault:
+        return np.empty(0)
+    values = sheet.values(name, read_as)
+    return np.asarray(values[np.isfinite(values)])
+
+
+def read_labels(found: FoundColumns, kind: str) -> Labels:
+    """Read labels of a kind; raises BadInput with every column that cannot be read."""
+    faults = Findings()
+    levels: Array
+    if kind == NOMINAL:
+        names, values = _read_classes(found, faults)
+        levels = np.arange(len(names), dtype=np.float64)
+    elif _are_words(found):
+        names, values = _read_grades(found, faults)
+        levels = np.arange(1, len(names) + 1).astype(np.float64)
+    else:
+        values = _read_numbers(found, faults)
+        levels = _levels(values) if kind == ORDINAL else np.empty(0)
+        names = [f"{level:g}" for level in levels]
+    raise_problems(faults.lines())
+    labelled = collect_items(found, values)
+    return Labels(
+        name=found.sheet.name,
+        kind=kind,
+        names=tuple(names),
+        levels=levels,
+        items=labelled.items,
+        judges=labelled.judges,
+        raters=labelled.raters,
+        table=labelled.table,
+        n=np.isfinite(labelled.table).sum(axis=0).astype(np.float64),
+        cluster=labelled.cluster,
+        choices=found.choices,
+        notes=note_columns(found, _rules(found, kind, names, values)),
+    )
+
+
+def _are_words(found: FoundColumns) -> bool:
+    names = [name for name in found.labels if found.answers.cells(name)]
+    return any(
+        found.answers.share_of_numbers(name) < _NUMERIC
+        or found.answers.numbers(name).words
+        for name in names
+    )
+
+
+# ---- words
+
+
+def _read_classes(
+    found: FoundColumns, faults: Findings
+) -> tuple[list[str], dict[str, Array]]:
+    """Return the names of classes, commonest first, and the codes of labels by column."""
+    folded = {name: _folded(found, name) for name in found.labels}
+    counts = pd.concat(folded.values()).value_counts()
+    counts = counts[counts.index != ""]
+    words = sorted(counts.index, key=lambda word: (-counts[word], word))
+    spelling = _spelling(found)
+    if len(words) > MOST_CLASSES:
+        fix = "name columns with labels"
+        what = f"there are {len(words)} different labels in {listed(found.labels)}"
+        faults.add(found.sheet.head, f"{what}, more than {MOST_CLASSES}", fix)
+        return [], {}
+    _ask_no_answer(found, words, spelling, faults)
+    _ask_other_words(found, folded, spelling, faults)
+    places = {word: float(code) for code, word in enumerate(words)}
+    values: dict[str, Array] = {
+        name: column.map(places).to_numpy(dtype=np.float64)
+        for name, column in folded.items()
+    }
+    return [spelling[word] for word in words], values
+
+
+def _read_grades(
+    found: FoundColumns, faults: Findings
+) -> tuple[list[str], dict[str, Array]]:
+    """Return grades in words, the lowest first, and their places from 1 by column."""
+    folded = {name: _folded(found, name) for name in found.labels}
+    every = {word for column in folded.values() for word in column} - {""}
+    grades = order_grades(every - NO_ANSWER)
+    spelling = _spelling(found)
+    _ask_no_answer(found, sorted(every), spelling, faults)
+    places = {word: float(place) for place, word in enumerate(grades, start=1)}
+    values: dict[str, Array] = {
+        name: np.asarray(column.map(places), dtype=np.float64)
+        for name, column in folded.items()
+    }
+    return [spelling[word] for word in grades], values
+
+
+def _folded(found: FoundColumns, name: str) -> "pd.Series[str]":
+    """Return the labels of a column in small letters; "" where there is none.
+
+    A word that the user calls a class is one, whatever it usually means.
+    """
+    sheet = found.answers
+    classes = {word.casefold() for word in found.choices.classes}
+    column = to_keys(sheet.frame[name]).reset_index(drop=True)
+    column = column.str.strip().str.casefold()
+    missing = {word.casefold() for word in found.choices.missing}
+    is_class = column.map(lambda word: is_among(word, classes))
+    # Whether "n/a" is a label is asked; "nan" is what programs write.
+    is_missing = column.isin({"", "nan"} | missing)
+    return column.where(is_class | ~is_missing, "")
+
+
+def _spelling(found: FoundColumns) -> dict[str, str]:
+    """Return how each label, in small letters, is first written."""
+    spelling: dict[str, str] = {}
+    for name in found.labels:
+        for cell in to_keys(found.answers.frame[name]).unique():
+            spelling.setdefault(cell.strip().casefold(), cell.strip())
+    return spelling
+
+
+def _ask_no_answer(
+    found: FoundColumns,
+    words: list[str],
+    spelling: Mapping[str, str],
+    faults: Findings,
+) -> None:
+    """Ask what labels mean that may say that nobody answered."""
+    classes = {word.casefold() for word in found.choices.classes}
+    unclear = [word for word in words if word in NO_ANSWER and word not in classes]
+    if not unclear:
+        return
+    counts = {word: 0 for word in unclear}
+    for name in found.labels:
+        for word, n in _folded(found, name).value_counts().items():
+            if word in counts:
+                counts[str(word)] += int(n)
+    some = ", ".join(f"{n:,} {shown(spelling[word])}" for word, n in counts.items())
+    written = write_words([spelling[word] for word in unclear], found.choices)
+    verb = "is" if sum(counts.values()) == 1 else "are"
+    what = (
+        f"{counted(sum(counts.values()), 'cell')} of {listed(found.labels, 4)} {verb}"
+        f" {some}: a label, or no answer?"
+    )
+    fix = (
+        f"if nobody answered there, say {found.choices.option('missing', written)}; if it"
+        f" is a label of its own, {found.choices.option('class', written)}"
+    )
+    faults.add(found.sheet.head, what, fix)
+
+
+def _ask_other_words(
+    found: FoundColumns,
+    folded: Mapping[str, "pd.Series[str]"],
+    spelling: Mapping[str, str],
+    faults: Findings,
+) -> None:
+    """Ask whether words that only judges use, and words that only people use, are the same."""
+    choices = found.choices
+    sides = []
+    for columns in (choices.judge, choices.human):
+        words = {word for name in columns for word in folded[name]} - {""}
+        sides.append(words)
+    judge, people = sides
+    known = {word.casefold() for word in choices.classes}
+    only_judge, only_people = judge - people - known, people - judge - known
+    if not (only_judge and only_people):
+        return
+    of_judge, of_people = (
+        ", ".join(shown(spelling[word]) for word in sorted(words)[:_SHOWN])
+        for words in (only_judge, only_people)
+    )
+    every = [spelling[word] for word in sorted(only_judge | only_people)]
+    fix = (
+        "write a label alike in all columns; or, if these are different labels, say"
+        f" {choices.option('class', write_words(every, choices))}"
+    )
+    what = f"only the judge says {of_judge}, and only people say {of_people}"
+    faults.add(found.sheet.head, what, fix)
+
+
+# ---- numbers
+
+
+def _read_numbers(found: FoundColumns, faults: Findings) -> dict[str, Array]:
+    """Return the numbers of each column; words among them are asked about."""
+    sheet, choices = found.answers, found.choices
+    values: dict[str, Array] = {}
+    for name in found.labels:
+        read_as = sheet.clear_numbers(name, faults)
+        if read_as.fault:
+            values[name] = np.full(len(sheet.lines), np.nan)
+            continue
+        numbers = sheet.values(name, read_as)
+        odd = np.flatnonzero(np.isinf(numbers))
+        if odd.size:
+            cells = to_keys(sheet.frame[name]).reset_index(drop=True)[odd]
+            counts = cells.value_counts(sort=False)
+            some = [f"{n:,} {shown(word)}" for word, n in counts.items()][:_SHOWN]
+            verb = "is no number" if odd.size == 1 else "are no numbers"
+            what = (
+                f"column {quoted(name)} has {counted(odd.size, 'cell')} that {verb}:"
+                f" {', '.join(some)}"
+            )
+            written = write_words([str(word) for word in counts.index], choices)
+            fix = f"if nobody answered there, say {choices.option('missing', written)}"
+            faults.add(sheet.cell(int(odd[0]), name), what, fix)
+        values[name] = np.where(np.isinf(numbers), np.nan, numbers)
+    _ask_codes(found, values, faults)
+    return values
+
+
+def _ask_codes(
+    found: FoundColumns, values: Mapping[str, Array], faults: Findings
+) -> None:
+    """Ask about numbers such as -1 and 99 that one side alone has, far from all others."""
+    choices = found.choices
+    sides = [
+        np.unique([v for name in columns for v in values[name] if np.isfinite(v)])
+        for columns in (choices.judge, choices.human)
+    ]
+    for columns, own, other in (
+        (choices.judge, *sides),
+        (choices.human, *sides[::-1]),
+    ):
+        for code in _CODES:
+            usual = own[~np.isin(own, _CODES)]
+            if code not in own or code in other or not usual.size:
+                continue
+            far = code < usual.min() if code < 0 else code > usual.max() + 3
+            if not far or (code < 0 and usual.min() < 0):
+                continue
+            written = f"{code:g}"
+            what = f"{listed(columns, 4)} has {written}: a value, or no answer?"
+            fix = (
+                "if nobody answered there, say"
+                f" {choices.option('missing', written)}; if it is a value, the other"
+                " side never gives it: check the scale"
+            )
+            faults.add(found.sheet.head, what, fix)
+
+
+def _levels(values: Mapping[str, Array]) -> Array:
+    """Return the grades, ascending: all between the lowest and highest if they are whole."""
+    every = np.unique(np.concatenate([v[np.isfinite(v)] for v in values.values()]))
+    whole = bool(np.all(every == np.round(every)))
+    if whole and every[-1] - every[0] < MOST_LEVELS:
+        return np.arange(every[0], every[-1] + 1)
+    return np.asarray(every)
+
+
+# ---- what is said of how labels were read
+
+
+def _rules(
+    found: FoundColumns, kind: str, names: list[str], values: Mapping[str, Array]
+) -> Iterator[str]:
+    choices = found.choices
+    passes = choices.option("pass", "WORD")
+    if kind == NOMINAL:
+        some = ", ".join(map(shown, names[:_SHOWN]))
+        yield f"{len(names)} classes without order: {some} ({passes} makes pass and fail)"
+        return
+    if _are_words(found):
+        order = " < ".join(map(shown, names))
+        yield f"grades in order: {order}, counted from 1 ({passes} makes pass and fail)"
+        return
+    spans = []
+    for who, columns in (("judge", choices.judge), ("people", choices.human)):
+        numbers = np.concatenate([values[name] for name in columns])
+        if np.isfinite(numbers).any():
+            spans.append(f"{who} {np.nanmin(numbers):g} to {np.nanmax(numbers):g}")
+    what = "grades" if kind == ORDINAL else "numbers"
+    least = choices.option("pass-from", "NUMBER")
+    classes = ""
+    if kind == ORDINAL:
+        words = choices.option("class", write_words(names, choices))
+        classes = f"; {words} if they are names of classes"
+    yield f"{what}: {', '.join(spans)} ({least} makes pass and fail{classes})"

@@ -1,0 +1,473 @@
+"""The tables of `judge_check` for labels of more than two values, and for numbers.
+
+All kinds have the same tables: `card` (numbers of all labels), `classes` (of each class
+or grade), `confusion`, `labels`, `beside_raters`, `replacement`, `contests`,
+`disagreements`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metassay.api.judge_tables import TOO_FEW, WHOLE, iterate_slices, slice_columns
+from metassay.api.label_table import NOMINAL, NUMBERS, ORDINAL, Labels
+from metassay.format.numbers import short
+from metassay.statistics.exact_sums import Array, Index, Mask
+from metassay.statistics.label_rows import LabelRows
+from metassay.statistics.label_weights import Chosen, find_chosen, label_weights
+from metassay.statistics.nominal_labels import AGREEMENT, nominal_card
+from metassay.statistics.number_labels import number_card
+from metassay.statistics.ordinal_labels import BIAS, middle_grades, ordinal_card
+from metassay.statistics.random_numbers import generator
+from metassay.statistics.raters import Nearness, annotator_test, beside_raters
+from metassay.statistics.shares import Estimate
+
+Row = dict[str, Any]
+
+# Numbers of a card that may be required, by kind of labels: more of them is better.
+REQUIRED = {
+    NOMINAL: (AGREEMENT, "cohen_kappa", "gwet_ac1", "krippendorff_alpha"),
+    ORDINAL: (
+        "exact",
+        "within_one",
+        "weighted_kappa_quadratic",
+        "weighted_kappa_linear",
+        "gwet_ac2",
+        "krippendorff_alpha",
+        "pearson",
+    ),
+    NUMBERS: ("pearson", "spearman"),
+}
+# The number of a card that says on how many rows judge and people are compared.
+COUNTED = {NOMINAL: AGREEMENT, ORDINAL: "exact", NUMBERS: "pearson"}
+
+
+class LabelCard(NamedTuple):
+    """The numbers of a judge on a slice."""
+
+    numbers: Mapping[str, Estimate]
+    base_rate: Mapping[str, float]
+    # Rows of the table `classes`: label, statistic, estimate, base rate.
+    classes: tuple[tuple[str, str, Estimate, float], ...]
+    why_blank: str
+
+
+class PeopleLabels(NamedTuple):
+    """People's label of each item, out of those of all raters."""
+
+    code: Index  # (items,) -1 where there is none, or raters are split
+    pairs: Index  # (codes, 2) of grades: the middle grades; else each code twice
+    split: Mask  # (items,) raters are split
+
+
+def join_raters(labels: Labels) -> PeopleLabels:
+    """Return people's labels: the commonest of a class, the median of grades."""
+    if labels.kind == ORDINAL:
+        middle = middle_grades(labels.table, labels.levels)
+        nobody = np.zeros(len(labels.items), dtype=np.bool_)
+        return PeopleLabels(code=middle.code, pairs=middle.pairs, split=nobody)
+    n_classes = len(labels.levels)
+    counts = np.array([(labels.table == code).sum(axis=0) for code in range(n_classes)])
+    most = counts.max(axis=0)
+    is_split = (most > 0) & ((counts == most).sum(axis=0) > 1)
+    code = np.where((most == 0) | is_split, -1, counts.argmax(axis=0))
+    pairs = np.repeat(np.arange(n_classes)[:, None], 2, axis=1)
+    return PeopleLabels(code=code.astype(np.intp), pairs=pairs, split=is_split)
+
+
+def make_label_tables(labels: Labels) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return the tables that have rows, by name; and a line for each requirement not met."""
+    rows: dict[str, list[Row]] = {}
+    lines: list[str] = []
+    chosen = bool(find_label_choices(labels))
+    for name in labels.judges:
+        cards = {
+            part: make_card(name, part, labels, here, chosen=chosen)
+            for part, here in iterate_slices(labels)
+        }
+        whole = cards[WHOLE]
+        lines += _unmet(name, whole, labels)
+        replacement, contests = _replacement(name, labels)
+        for table, new in {
+            "card": _card_rows(cards),
+            "classes": _class_rows(cards),
+            "confusion": _confusion(name, labels),
+            "labels": _labels_needed(whole, labels),
+            "beside_raters": _beside_raters(name, labels),
+            "replacement": [replacement],
+            "contests": contests,
+            "disagreements": _disagreements(name, labels),
+        }.items():
+            rows.setdefault(table, []).extend({"judge": name, **row} for row in new)
+    tables = {name: pd.DataFrame(made) for name, made in rows.items() if made}
+    return tables, lines
+
+
+# ---- what is labelled
+
+
+def judged_rows(name: str, labels: Labels, here: Mask) -> tuple[LabelRows, Index]:
+    """Return the rows of a slice that a judge has a verdict on, and their places.
+
+    Without those of systems of which nothing is labelled.
+    """
+    people = join_raters(labels)
+    values = labels.judges[name]
+    usable = here & np.isfinite(values) & ~people.split
+    unlabelled = unlabelled_systems(name, labels, here)
+    if unlabelled:
+        usable &= ~labels.items["system"].isin(unlabelled).to_numpy()
+    places = np.flatnonzero(usable)
+    judge = np.searchsorted(labels.levels, values[places])
+    code = people.code[places]
+    rows = LabelRows(
+        judge=judge,
+        people=code,
+        weight=_weights(judge, code, labels, places),
+        cluster=labels.cluster[places],
+        n_judge=len(labels.levels),
+        n_people=len(people.pairs),
+    )
+    return rows, places
+
+
+def _weights(judge: Index, people: Index, labels: Labels, places: Index) -> Array:
+    """Return how many rows each label stands for, by its verdict, system and slice."""
+    labelled = people >= 0
+    if labelled.all() or not labelled.any():
+        return labelled.astype(np.float64)
+    verdict = judge.astype(str)
+    columns = [column[places] for column in slice_columns(labels).values()]
+    factors = [
+        np.char.add(np.char.add(verdict, "|"), column.astype(str)) for column in columns
+    ]
+    return label_weights(labelled, np.zeros(judge.size), [verdict, *factors])
+
+
+def unlabelled_systems(name: str, labels: Labels, here: Mask) -> list[str]:
+    """Return the systems that a judge has verdicts on in the rows `here`, and nobody labels."""
+    if "system" not in labels.items or not (labels.n[here] > 0).any():
+        return []
+    system = labels.items["system"].to_numpy()
+    judged = {*system[here & np.isfinite(labels.judges[name])]}
+    return sorted(judged - {*system[here & (labels.n > 0)]})
+
+
+def find_label_choices(labels: Labels) -> list[Chosen]:
+    """Return what labels were chosen by: a judge's verdicts, systems, slices."""
+    values = np.array([*labels.judges.values()])
+    judged, has_label = np.isfinite(values).any(axis=0), labels.n > 0
+    if not (judged & ~has_label).any():
+        return []
+    factors: dict[str, Any] = {}
+    if labels.kind != NUMBERS:
+        for name, verdicts in labels.judges.items():
+            factors[name] = np.array(
+                [
+                    f"rows that {name} labels {labels.names[place]}"
+                    if is_judged
+                    else f"rows without a verdict of {name}"
+                    for place, is_judged in zip(
+                        np.searchsorted(labels.levels, np.nan_to_num(verdicts[judged])),
+                        np.isfinite(verdicts[judged]),
+                        strict=True,
+                    )
+                ]
+            )
+    for column, values_of in slice_columns(labels).items():
+        phrases = [f"rows of {column} {value}" for value in values_of[judged]]
+        factors[column] = np.array(phrases)
+    return find_chosen(has_label[judged], factors, labels.cluster[judged])
+
+
+# ---- cards
+
+
+def make_card(
+    name: str, part: str, labels: Labels, here: Mask, *, chosen: bool
+) -> LabelCard:
+    """Return a judge's card on a slice; `chosen`: whether labels were chosen."""
+    rng = generator(labels.choices.seed, "label_card", name, part)
+    options: dict[str, Any] = {"confidence": labels.choices.confidence, "rng": rng}
+    if labels.kind == NUMBERS:
+        judge, people = labels.judges[name], mean_rating(labels)
+        both = here & np.isfinite(judge) & np.isfinite(people)
+        numbers = number_card(
+            judge[both],
+            people[both],
+            labels.cluster[both],
+            confidence=labels.choices.confidence,
+            comparable=is_one_scale(name, labels),
+        )
+        return LabelCard(
+            numbers=numbers.numbers,
+            base_rate=numbers.base_rate,
+            classes=(),
+            why_blank="too few rows, or all numbers are equal",
+        )
+    rows, _ = judged_rows(name, labels, here)
+    why = _why_blank(rows, labels)
+    if labels.kind == ORDINAL:
+        pairs = join_raters(labels).pairs
+        grades = ordinal_card(rows, labels.levels, pairs, **options)
+        biases = zip(labels.names, grades.levels, strict=True)
+        return LabelCard(
+            numbers=grades.numbers,
+            base_rate=grades.base_rate,
+            classes=tuple((label, BIAS, bias, np.nan) for label, bias in biases),
+            why_blank=why,
+        )
+    card = nominal_card(rows, **options)
+    of_classes = []
+    for label, numbers_of, base in zip(
+        labels.names, card.classes, card.class_base_rate, strict=True
+    ):
+        for statistic, estimate in numbers_of.items():
+            told = estimate
+            if statistic == "people_alone" and chosen:
+                # Labelled rows are not like the others.
+                told = estimate._replace(value=np.nan, low=np.nan, high=np.nan)
+            of_classes.append((label, statistic, told, base.get(statistic, np.nan)))
+    return LabelCard(
+        numbers=card.numbers,
+        base_rate=card.base_rate,
+        classes=tuple(of_classes),
+        why_blank=why,
+    )
+
+
+def _why_blank(rows: LabelRows, labels: Labels) -> str:
+    if not rows.labelled.any():
+        return "no row is labelled"
+    if lacking := rows.lacking():
+        names = ", ".join(labels.names[code] for code in lacking)
+        return f"{TOO_FEW} for what the judge labels {names}"
+    return "judge or people give all rows the same label, or no row has it"
+
+
+def mean_rating(labels: Labels) -> Array:
+    """Return the mean of the raters' numbers (items,); NaN without one."""
+    total = np.nansum(labels.table, axis=0)
+    return np.where(labels.n > 0, total / np.maximum(labels.n, 1), np.nan)
+
+
+def is_one_scale(name: str, labels: Labels) -> bool:
+    """Return whether a judge's numbers and people's lie in about the same range."""
+    judge, people = labels.judges[name], labels.table
+    if not (np.isfinite(judge).any() and np.isfinite(people).any()):
+        return False
+    low = max(np.nanmin(judge), np.nanmin(people))
+    high = min(np.nanmax(judge), np.nanmax(people))
+    lowest = min(np.nanmin(judge), np.nanmin(people))
+    highest = max(np.nanmax(judge), np.nanmax(people))
+    return bool(high - low >= 0.5 * (highest - lowest))
+
+
+def _card_rows(cards: Mapping[str, LabelCard]) -> Iterator[Row]:
+    for part, card in cards.items():
+        for statistic, estimate in card.numbers.items():
+            yield {
+                "slice": part,
+                "statistic": statistic,
+                **estimate._asdict(),
+                "base_rate": card.base_rate.get(statistic, np.nan),
+                "why_blank": card.why_blank if np.isnan(estimate.value) else "",
+            }
+
+
+def _class_rows(cards: Mapping[str, LabelCard]) -> Iterator[Row]:
+    for part, card in cards.items():
+        for label, statistic, estimate, base in card.classes:
+            why = card.why_blank
+            if statistic == "people_alone":
+                why = "labels were chosen: the labelled rows are not like the others"
+            if statistic == BIAS:
+                why = "fewer than 5 rows have this grade"
+            yield {
+                "slice": part,
+                "label": label,
+                "statistic": statistic,
+                **estimate._asdict(),
+                "base_rate": base,
+                "why_blank": why if np.isnan(estimate.value) else "",
+            }
+
+
+def _unmet(name: str, card: LabelCard, labels: Labels) -> Iterator[str]:
+    for statistic, least in labels.choices.require.items():
+        estimate = card.numbers[statistic]
+        if not estimate.low >= least:
+            low = short(estimate.low) or "unknown"
+            yield (
+                f"NOT MET: {name}: {statistic} {short(estimate.value)} has the lower end"
+                f" {low}, not {short(least)} or more: the judge is not as good as required"
+            )
+
+
+def _labels_needed(card: LabelCard, labels: Labels) -> Iterator[Row]:
+    """Yield how many labels make intervals narrow, and may reach the required lower ends.
+
+    A half-width falls as the root of the number of labels.
+    """
+    width = labels.choices.width
+    for statistic in REQUIRED[labels.kind]:
+        estimate = card.numbers[statistic]
+        if np.isfinite(estimate.low):
+            ratio = (estimate.high - estimate.low) / width
+            yield _needed_row(statistic, f"{width:g} wide", estimate.n, ratio)
+    for statistic, least in labels.choices.require.items():
+        estimate = card.numbers[statistic]
+        gap = estimate.value - least
+        ratio = (estimate.value - estimate.low) / gap if gap > 0 else np.nan
+        yield _needed_row(
+            statistic, f"lower end {least:g}", estimate.n, max(ratio, 1.0)
+        )
+
+
+def _needed_row(statistic: str, aim: str, labelled: int, ratio: float) -> Row:
+    needed = float(np.ceil(labelled * ratio**2)) if np.isfinite(ratio) else np.nan
+    more = max(needed - labelled, 0.0) if np.isfinite(needed) else np.nan
+    return {
+        "for": statistic,
+        "aim": aim,
+        "labelled": labelled,
+        "needed": needed,
+        "more": more,
+    }
+
+
+# ---- judge and people, label by label
+
+
+def _confusion(name: str, labels: Labels) -> Iterator[Row]:
+    """Yield how often people say one label and the judge another; `share` is of all rows."""
+    if labels.kind == NUMBERS:
+        return
+    everywhere = np.ones(len(labels.items), dtype=np.bool_)
+    rows, _ = judged_rows(name, labels, everywhere)
+    pairs = join_raters(labels).pairs
+    table = rows.table()
+    counts = np.bincount(rows.cell, minlength=table.size).reshape(table.shape)
+    for place, people in enumerate(labels.names):
+        # A row between two grades counts half for each.
+        half = (pairs == place).sum(axis=1) / 2.0
+        for verdict, judge in enumerate(labels.names):
+            yield {
+                "people": people,
+                "judged": judge,
+                "rows": float(np.sum(half * counts[:, verdict])),
+                "share": float(np.sum(half * table[:, verdict])),
+            }
+
+
+def _disagreements(name: str, labels: Labels) -> Iterator[Row]:
+    """Yield the items on which judge and people differ, those farthest apart first."""
+    if labels.kind == NUMBERS and not is_one_scale(name, labels):
+        return
+    judge, n = labels.judges[name], labels.n
+    people = mean_rating(labels)
+    if labels.kind == NOMINAL:
+        joined = join_raters(labels).code
+        agreeing = (labels.table == joined).sum(axis=0) / np.maximum(n, 1)
+        differs = np.isfinite(judge) & (joined >= 0) & (judge != joined)
+        # The surest first: unanimous raters, and many of them.
+        distance = np.where(differs, agreeing, 0.0)
+    else:
+        distance = np.nan_to_num(np.abs(judge - people))
+        # A quarter of the rows at most: numbers are hardly ever equal.
+        least = 1.0 if labels.kind == ORDINAL else float(np.quantile(distance, 0.75))
+        differs = (distance >= least) & (distance > 0)
+    order = sorted(np.flatnonzero(differs), key=lambda i: (-distance[i], -n[i], i))
+    for i in order:
+        row: Row = {
+            key: labels.items[key].iloc[i]
+            for key in ("id", "doc", "system")
+            if key in labels.items
+        }
+        if labels.kind == NOMINAL:
+            row["verdict"] = labels.names[int(judge[i])]
+            row["people"] = labels.names[int(join_raters(labels).code[i])]
+        else:
+            row["verdict"] = judge[i]
+            row["people"] = people[i]
+        yield {**row, "n_raters": int(n[i]), "distance": float(distance[i])}
+
+
+# ---- beside raters
+
+
+def nearness_of(labels: Labels) -> Nearness:
+    """Return how nearness of two labels is measured in the test beside raters."""
+    return "equal" if labels.kind == NOMINAL else "squared"
+
+
+def _of_raters(name: str, labels: Labels) -> dict[str, Any]:
+    """Return how labels are weighed beside raters, and how they cluster."""
+    weight = None
+    everywhere = np.ones(len(labels.items), dtype=np.bool_)
+    if labels.kind != NUMBERS:
+        rows, places = judged_rows(name, labels, everywhere)
+        if not rows.is_whole:
+            weight = np.zeros(len(labels.items))
+            weight[places] = rows.weight
+    return {
+        "cluster": labels.cluster,
+        "weight": weight,
+        "nearness": nearness_of(labels),
+    }
+
+
+def _replacement(name: str, labels: Labels) -> tuple[Row, list[Row]]:
+    """Return the alternative annotator test of a judge, and its contests with each rater."""
+    choices = labels.choices
+    judge = labels.judges[name]
+    options = {
+        **_of_raters(name, labels),
+        "epsilon": choices.epsilon,
+        "level": 1 - choices.confidence,
+    }
+    guess = np.where(np.isfinite(judge), _constant(labels), np.nan)
+    test = annotator_test(judge, labels.table, **options)
+    base = annotator_test(guess, labels.table, **options)
+    n_raters = sum(np.isfinite(contest.p) for contest in test.contests)
+    if labels.kind == NUMBERS and not is_one_scale(name, labels):
+        n_raters = 0
+    row: Row = {"epsilon": choices.epsilon, "n_raters": n_raters, **test._asdict()}
+    del row["contests"]
+    if not n_raters:
+        for key, value in row.items():
+            row[key] = value if key in ("epsilon", "n_raters") else None
+    contests = [
+        {"rater": who, **contest._asdict()}
+        for who, contest in zip(labels.raters, test.contests, strict=True)
+        if contest.n and n_raters
+    ]
+    return {**row, "base_rate_passes": base.passes if n_raters else None}, contests
+
+
+def _constant(labels: Labels) -> float:
+    """Return the label of a judge that knows only how people label on the whole."""
+    ratings = labels.table[np.isfinite(labels.table)]
+    if not ratings.size:
+        return np.nan
+    if labels.kind == NOMINAL:
+        return float(np.argmax(np.bincount(ratings.astype(np.intp))))
+    if labels.kind == ORDINAL:
+        return float(np.sort(ratings)[(ratings.size - 1) // 2])
+    return float(np.mean(ratings))
+
+
+def _beside_raters(name: str, labels: Labels) -> Iterator[Row]:
+    if labels.kind == NUMBERS and not is_one_scale(name, labels):
+        return
+    found = beside_raters(
+        labels.judges[name],
+        labels.table,
+        confidence=labels.choices.confidence,
+        **_of_raters(name, labels),
+    )
+    for who, estimate in found._asdict().items():
+        if estimate.n:
+            yield {"of": who, **estimate._asdict()}

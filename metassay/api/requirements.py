@@ -1,0 +1,53 @@
+"""Numbers that a judge must reach: their names, and the lower ends that are required."""
+
+from collections.abc import Collection
+
+from metassay.api.verdict_table import Choices
+from metassay.core.errors import BadInput, raise_problems
+from metassay.statistics.weighted_cards import AC1
+
+_ALIASES = {
+    "kappa": "cohen_kappa",
+    "ac1": AC1,
+    "ac2": "gwet_ac2",
+    "alpha": "krippendorff_alpha",
+    "weighted_kappa": "weighted_kappa_quadratic",
+}
+
+
+def check_requirements(choices: Choices, allowed: Collection[str]) -> dict[str, float]:
+    """Return requirements by the card's names; raises BadInput for unknown ones, or bad numbers.
+
+    `allowed`: the numbers of a card of this kind of labels that may be required.
+    """
+    problems = [
+        f"{choices.mark}{name} {getattr(choices, name):g}: write a number between 0 and 1"
+        for name in ("confidence", "width", "epsilon", "margin")
+        if not 0 < getattr(choices, name) < 1
+    ]
+    require = {
+        _ALIASES.get(name, name): least for name, least in choices.require.items()
+    }
+    fix = f"write one of {', '.join(allowed)} and a number below 1"
+    problems += [
+        f"{choices.mark}require {name}={least:g}: {fix}"
+        for name, least in require.items()
+        if name not in allowed or not -1 < least < 1
+    ]
+    raise_problems(problems)
+    return require
+
+
+def refuse_card(choices: Choices, name: str) -> None:
+    """Refuse options that are about passes and fails, where labels are of another kind."""
+    named = [
+        f"{choices.mark}{option}"
+        for option in ("card", "choose")
+        if getattr(choices, option)
+    ]
+    if named:
+        raise BadInput(
+            f"{name}: {', '.join(named)}: takes passes and fails, and labels here are of"
+            f" another kind; say which are a pass: {choices.option('pass', 'WORD')} or"
+            f" {choices.option('pass-from', 'NUMBER')}"
+        )

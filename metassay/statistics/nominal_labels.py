@@ -1,0 +1,222 @@
+"""Labels without order: a judge's beside people's. Confusion, agreement, and each class.
+
+All numbers but the judge's own shares are NaN where a verdict has too few labels.
+Higher is better; 0 to 1, those corrected for chance from -1. Tables (..., classes,
+classes) have people in rows and the judge in columns.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from metassay.statistics.classification import cohen_kappa, recall
+from metassay.statistics.exact_sums import quotient
+from metassay.statistics.label_rows import (
+    LabelRows,
+    label_estimate,
+    share_among,
+    split_shares,
+)
+from metassay.statistics.shares import (
+    UNDEFINED,
+    Coefficient,
+    Estimate,
+    Tables,
+    share,
+)
+
+AGREEMENT = "agreement"
+BASELINE = "majority_baseline"
+
+
+class NominalCard(NamedTuple):
+    """What a judge's labels are worth beside people's."""
+
+    numbers: dict[str, Estimate]  # by name
+    # The same numbers of a judge that gives every row people's commonest label.
+    base_rate: dict[str, float]
+    classes: list[dict[str, Estimate]]  # by class and name
+    class_base_rate: list[dict[str, float]]
+
+
+def nominal_card(
+    rows: LabelRows, *, confidence: float, rng: np.random.Generator
+) -> NominalCard:
+    """Return the numbers of a judge with labels of several classes, each with an interval.
+
+    Of all rows: agreement, cohen_kappa, gwet_ac1, krippendorff_alpha and
+    majority_baseline. Of each class: precision, recall, as_judged, corrected and
+    people_alone, the last three being shares of rows.
+
+    Intervals: precision, recall and shares of completely labelled rows are Jeffreys';
+    all others are of drawn tables (`label_estimate`). `corrected` is the share of the
+    class if people had labelled all rows.
+
+    Sources: Cohen 1960, A coefficient of agreement for nominal scales; Gwet 2008,
+    Computing inter-rater reliability and its variance in the presence of high
+    agreement; Krippendorff 2011, Computing Krippendorff's Alpha-Reliability.
+    """
+    n = rows.n_judge
+    n_labels = int(np.count_nonzero(rows.labelled))
+    table = rows.table()
+    # Without a number for the whole table there is no commonest label either.
+    has_table = bool(n_labels) and bool(np.isfinite(table).all())
+    people = table.sum(axis=1)
+    commonest = int(np.argmax(people)) if has_table else -1
+    constant = np.zeros_like(table)
+    if has_table:
+        constant[:, commonest] = people
+    numbers: dict[str, Estimate] = {}
+    base_rate: dict[str, float] = {}
+    for name, coefficient in coefficients(n, n_labels).items():
+        numbers[name] = _estimate(name, coefficient, rows, confidence, rng)
+        of_constant = float(coefficient(constant.reshape(-1))) if has_table else np.nan
+        # Rounded: 0 by rounding error is 0.
+        base_rate[name] = round(of_constant, 12) + 0.0
+    numbers[BASELINE] = _class_share(rows, commonest, confidence, rng)
+    base_rate[BASELINE] = numbers[BASELINE].value
+    judged = split_shares(rows, confidence=confidence)
+    classes, of_classes = [], []
+    for code in range(n):
+        classes.append(
+            {
+                "precision": _precision(rows, code, confidence),
+                "recall": _recall(rows, code, confidence, rng),
+                "as_judged": judged[code],
+                "corrected": _class_share(rows, code, confidence, rng),
+                "people_alone": _people_alone(rows, code, confidence),
+            }
+        )
+        is_commonest = code == commonest
+        share_of_class = float(people[code]) if has_table else np.nan
+        of_classes.append(
+            {
+                "precision": share_of_class if is_commonest else np.nan,
+                "recall": float(is_commonest) if has_table else np.nan,
+            }
+        )
+    return NominalCard(
+        numbers=numbers,
+        base_rate=base_rate,
+        classes=classes,
+        class_base_rate=of_classes,
+    )
+
+
+def coefficients(n: int, n_labels: int) -> dict[str, Coefficient]:
+    """Return the numbers of a whole table (..., n * n), by name; `n_labels` rows are labelled."""
+
+    def of_square(number: Coefficient) -> Coefficient:
+        return lambda table: number(_square(table, n))
+
+    return {
+        AGREEMENT: of_square(agreement),
+        "cohen_kappa": of_square(cohen_kappa),
+        "gwet_ac1": of_square(gwet_ac1),
+        "krippendorff_alpha": of_square(
+            lambda table: krippendorff_alpha(table, n_labels)
+        ),
+    }
+
+
+def agreement(table: Tables) -> Tables:
+    """Return the share of rows on which judge and people agree; NaN without rows."""
+    hits = np.trace(table, axis1=-2, axis2=-1)
+    return quotient(hits, table.sum(axis=(-1, -2)))
+
+
+def gwet_ac1(table: Tables) -> Tables:
+    """Return Gwet's AC1 of tables (..., classes, classes): -1 to 1; NaN without rows.
+
+    Chance is the sum of p (1 - p) over the classes, by their number less 1, where p is
+    the mean of the judge's and people's shares of a class.
+
+    >>> round(float(gwet_ac1(np.array([[8.0, 1.0], [1.0, 0.0]]))), 6)
+    0.756098
+    """
+    total = table.sum(axis=(-1, -2))
+    mean = (table.sum(axis=-1) + table.sum(axis=-2)) / 2.0
+    p = quotient(mean, total[..., None])
+    by_chance = (p * (1.0 - p)).sum(axis=-1) / max(table.shape[-1] - 1, 1)
+    return quotient(agreement(table) - by_chance, 1.0 - by_chance)
+
+
+def krippendorff_alpha(table: Tables, n: int) -> Tables:
+    """Return Krippendorff's alpha of two observers, nominal, of `n` rows; NaN for one label.
+
+    Tables are counts or shares: `n` corrects the disagreement by chance for the size.
+
+    >>> round(float(krippendorff_alpha(np.array([[8.0, 1.0], [1.0, 0.0]]), 10)), 6)
+    -0.055556
+    """
+    total = table.sum(axis=(-1, -2))
+    mean = (table.sum(axis=-1) + table.sum(axis=-2)) / 2.0
+    p = quotient(mean, total[..., None])
+    by_chance = (1.0 - (p * p).sum(axis=-1)) * (2.0 * n) / (2.0 * n - 1.0)
+    ratio = quotient(1.0 - agreement(table), by_chance)
+    return np.asarray(1.0 - ratio)
+
+
+def _square(table: Tables, n: int) -> Tables:
+    return table.reshape(*table.shape[:-1], n, n)
+
+
+def _estimate(
+    name: str,
+    coefficient: Coefficient,
+    rows: LabelRows,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Estimate:
+    if name == AGREEMENT and rows.is_whole:
+        hits = rows.judge == rows.people
+        return share_among(hits, rows.labelled, rows, confidence=confidence)
+    return label_estimate(coefficient, rows, confidence=confidence, rng=rng)
+
+
+def _precision(rows: LabelRows, code: int, confidence: float) -> Estimate:
+    of_verdict = rows.judge == code
+    if code in rows.lacking():
+        n = int(np.count_nonzero(of_verdict & rows.labelled))
+        return Estimate(*UNDEFINED, n, float(n))
+    return share_among(rows.people == code, of_verdict, rows, confidence=confidence)
+
+
+def _recall(
+    rows: LabelRows, code: int, confidence: float, rng: np.random.Generator
+) -> Estimate:
+    of_label = rows.people == code
+    if rows.is_whole:
+        return share_among(rows.judge == code, of_label, rows, confidence=confidence)
+
+    def of_class(table: Tables) -> Tables:
+        return recall(_square(table, rows.n_judge))[..., code]
+
+    estimate = label_estimate(of_class, rows, confidence=confidence, rng=rng)
+    return estimate._replace(n=int(np.count_nonzero(of_label)))
+
+
+def _class_share(
+    rows: LabelRows, code: int, confidence: float, rng: np.random.Generator
+) -> Estimate:
+    """Return the share of all rows that people give the class, with its interval."""
+    if code < 0:
+        return Estimate(*UNDEFINED, 0, 0.0)
+    if rows.is_whole:
+        return _people_alone(rows, code, confidence)
+
+    def of_class(table: Tables) -> Tables:
+        square = _square(table, rows.n_judge)
+        return quotient(square[..., code, :].sum(axis=-1), square.sum(axis=(-1, -2)))
+
+    return label_estimate(of_class, rows, confidence=confidence, rng=rng)
+
+
+def _people_alone(rows: LabelRows, code: int, confidence: float) -> Estimate:
+    labelled = rows.labelled
+    return share(
+        rows.people[labelled] == code,
+        rows.cluster[labelled],
+        confidence=confidence,
+        most=rows.worth_at_most(),
+    )
