@@ -37,6 +37,8 @@ from metassay.api.judge_tables import (
 )
 from metassay.api.label_check import check_labels
 from metassay.api.label_table import PASS_FAIL, find_kind, read_labels
+from metassay.api.preference_check import check_pairs
+from metassay.api.preference_study import holds_preferences, read_pairs
 from metassay.api.requirements import check_requirements, refuse_card
 from metassay.api.results import Results, list_names
 from metassay.api.verdict_table import Choices, Verdicts, find_columns, read_verdicts
@@ -275,6 +277,9 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
         raise BadInput(faults.lines())
     card = read_card(Path(choices.card)) if choices.card else None
     found = find_columns(sheet, choices)
+    if holds_preferences(found):
+        refuse_card(found.choices, sheet.name)
+        return JudgeCheck(**check_pairs(read_pairs(found))._asdict())
     kind = find_kind(found)
     if kind != PASS_FAIL:
         refuse_card(found.choices, sheet.name)

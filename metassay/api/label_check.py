@@ -1,6 +1,7 @@
 """Check a judge whose labels are classes, grades or other numbers: the answer in words."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,21 +19,25 @@ from metassay.api.judge_answers import (
     rows_of,
     shorten,
 )
-from metassay.api.label_table import NOMINAL, NUMBERS, ORDINAL, Labels
+from metassay.api.label_table import NOMINAL, NUMBERS, ORDINAL, PREFERENCES, Labels
 from metassay.api.label_tables import (
     COUNTED,
     REQUIRED,
+    UNORDERED,
     find_label_choices,
     is_one_scale,
     join_raters,
     judged_rows,
+    make_card,
     make_label_tables,
     unlabelled_systems,
+    usual_label,
 )
 from metassay.api.requirements import check_requirements
 from metassay.core.errors import BadInput
 from metassay.format.numbers import counted, short, short_interval
 from metassay.meta_evaluation.label_warnings import warn_of_choice, warn_of_unlabelled
+from metassay.statistics.exact_sums import Mask
 from metassay.statistics.nominal_labels import AGREEMENT, BASELINE
 from metassay.statistics.ordinal_labels import BIAS
 from metassay.tables.data_warnings import DataWarning, warnings_table
@@ -81,13 +86,16 @@ def check_labels(labels: Labels) -> Checked:
     if not any(np.isfinite(values).any() for values in labels.judges.values()):
         what = "no judge has a verdict; name a column with verdicts"
         raise BadInput(f"{labels.name}: {what}")
-    tables, unmet = make_label_tables(labels)
-    warnings = warnings_table(_warnings(labels))
+    chosen = bool(find_label_choices(labels))
+    make = partial(make_card, labels=labels, chosen=chosen)
+    guess = np.full(len(labels.items), usual_label(labels))
+    tables, unmet = make_label_tables(labels, make, guess)
+    warnings = warnings_table(find_warnings(labels))
     if not warnings.empty:
         tables["warnings"] = warnings
     return Checked(
         tables=tables,
-        notes=tuple(_notes(labels)),
+        notes=tuple(list_notes(labels)),
         choices={
             **labels.choices._asdict(),
             "file": labels.name,
@@ -104,10 +112,13 @@ def check_labels(labels: Labels) -> Checked:
 # ---- what to know first
 
 
-def _notes(labels: Labels) -> Iterator[str]:
+def list_notes(labels: Labels) -> Iterator[str]:
+    """Yield how a table was read: its size first, then columns and rules."""
     judged = np.isfinite(np.array([*labels.judges.values()])).any(axis=0)
     rated = labels.n > 0
-    split = join_raters(labels).split if labels.kind == NOMINAL else ~rated & False
+    split: Mask = np.zeros(len(labels.items), dtype=np.bool_)
+    if labels.kind in UNORDERED:
+        split = join_raters(labels).split
     counts = {
         "judged only": judged & ~rated,
         "without a verdict": rated & ~judged,
@@ -132,6 +143,7 @@ def _notes(labels: Labels) -> Iterator[str]:
             ORDINAL: "people's grade of a row is the median of its raters; between two"
             " grades it counts half for each",
             NUMBERS: "people's number of a row is the mean of its raters",
+            PREFERENCES: "people's preference of a pair is the commonest of its raters",
         }
         yield joined[labels.kind]
     if labels.kind == NUMBERS:
@@ -145,7 +157,7 @@ def _notes(labels: Labels) -> Iterator[str]:
         yield "each label is weighted by the rows with its verdict and of its system"
 
 
-def _warnings(labels: Labels) -> Iterator[DataWarning]:
+def find_warnings(labels: Labels) -> Iterator[DataWarning]:
     """Yield what users should know before they trust the numbers of the judges."""
     tests = find_label_choices(labels)
     if labels.kind == NUMBERS:
@@ -251,8 +263,8 @@ def _answer(labels: Labels, tables: Tables) -> Iterator[str]:
     elif BIAS in card:
         yield from _of_bias(first, card[BIAS])
     yield _replace_words(labels, tables)
-    yield from _beside(labels, tables, first)
-    yield from _more_labels(labels, tables, first)
+    yield from beside_words(labels, tables, first)
+    yield from more_labels(labels, tables, first, _BOARD[labels.kind])
     n = card[COUNTED[labels.kind]]["n"]
     yield from name_disagreements(tables, first, n)
 
@@ -309,12 +321,13 @@ def _replace_words(labels: Labels, tables: Tables) -> str:
     return may_replace(tables)
 
 
-def _beside(labels: Labels, tables: Tables, judge: str) -> Iterator[str]:
+def beside_words(labels: Labels, tables: Tables, judge: str) -> Iterator[str]:
+    """Say how near judge and raters are to the other raters."""
     rows = rows_by("of", tables, "beside_raters", judge)
     if not rows:
         return
     cells = {who: cell_of({**row, "why_blank": ""}) for who, row in rows.items()}
-    if labels.kind == NOMINAL:
+    if labels.kind in UNORDERED:
         lead = "Share of the other raters who agree"
     else:
         lead = "Mean distance to the other raters"
@@ -324,11 +337,16 @@ def _beside(labels: Labels, tables: Tables, judge: str) -> Iterator[str]:
     )
 
 
-def _more_labels(labels: Labels, tables: Tables, judge: str) -> Iterator[str]:
+def more_labels(
+    labels: Labels, tables: Tables, judge: str, names: Mapping[str, str]
+) -> Iterator[str]:
+    """Say how many labels make intervals narrow, or may reach what is required.
+
+    `names`: the numbers that are told, and what they are called.
+    """
     rows = rows_of(tables, "labels", judge)
     width = short(labels.choices.width)
     if not labels.choices.require:
-        names = _BOARD[labels.kind]
         counts = [
             f"{row['more']:,.0f} {names[row['for']]}"
             for row in rows

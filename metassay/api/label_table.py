@@ -31,6 +31,7 @@ PASS_FAIL = "pass/fail"
 NOMINAL = "nominal"
 ORDINAL = "ordinal"
 NUMBERS = "numbers"
+PREFERENCES = "preferences"  # read by `preference_study`
 
 MOST_LEVELS = 11  # different grades; more are numbers
 MOST_CLASSES = 25
@@ -44,7 +45,7 @@ class Labels(NamedTuple):
     """Items with labels of several values; NaN where there is none."""
 
     name: str
-    kind: str  # NOMINAL, ORDINAL or NUMBERS
+    kind: str  # NOMINAL, ORDINAL, NUMBERS or PREFERENCES
     # What labels are called, in order; of NUMBERS none.
     names: tuple[str, ...]
     # The values of the labels in arrays: codes of classes, grades; of NUMBERS none.

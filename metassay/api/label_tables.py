@@ -5,14 +5,14 @@ or grade), `confusion`, `labels`, `beside_raters`, `replacement`, `contests`,
 `disagreements`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from metassay.api.judge_tables import TOO_FEW, WHOLE, iterate_slices, slice_columns
-from metassay.api.label_table import NOMINAL, NUMBERS, ORDINAL, Labels
+from metassay.api.label_table import NOMINAL, NUMBERS, ORDINAL, PREFERENCES, Labels
 from metassay.format.numbers import short
 from metassay.statistics.exact_sums import Array, Index, Mask
 from metassay.statistics.label_rows import LabelRows
@@ -39,9 +39,17 @@ REQUIRED = {
         "pearson",
     ),
     NUMBERS: ("pearson", "spearman"),
+    PREFERENCES: (AGREEMENT, "agreement_without_ties", "cohen_kappa"),
 }
 # The number of a card that says on how many rows judge and people are compared.
-COUNTED = {NOMINAL: AGREEMENT, ORDINAL: "exact", NUMBERS: "pearson"}
+COUNTED = {
+    NOMINAL: AGREEMENT,
+    ORDINAL: "exact",
+    NUMBERS: "pearson",
+    PREFERENCES: AGREEMENT,
+}
+# Kinds whose labels are equal or not, and are never near each other.
+UNORDERED = (NOMINAL, PREFERENCES)
 
 
 class LabelCard(NamedTuple):
@@ -77,19 +85,24 @@ def join_raters(labels: Labels) -> PeopleLabels:
     return PeopleLabels(code=code.astype(np.intp), pairs=pairs, split=is_split)
 
 
-def make_label_tables(labels: Labels) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return the tables that have rows, by name; and a line for each requirement not met."""
+# Makes the card of a judge on a slice, of which it is told the name and the items (items,).
+CardMaker = Callable[[str, str, Mask], LabelCard]
+
+
+def make_label_tables(
+    labels: Labels, make: CardMaker, guess: Array
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return the tables that have rows, by name; and a line for each requirement not met.
+
+    `guess` (items,): the labels of a judge that knows only what labels are usual.
+    """
     rows: dict[str, list[Row]] = {}
     lines: list[str] = []
-    chosen = bool(find_label_choices(labels))
     for name in labels.judges:
-        cards = {
-            part: make_card(name, part, labels, here, chosen=chosen)
-            for part, here in iterate_slices(labels)
-        }
+        cards = {part: make(name, part, here) for part, here in iterate_slices(labels)}
         whole = cards[WHOLE]
         lines += _unmet(name, whole, labels)
-        replacement, contests = _replacement(name, labels)
+        replacement, contests = _replacement(name, labels, guess)
         for table, new in {
             "card": _card_rows(cards),
             "classes": _class_rows(cards),
@@ -186,7 +199,7 @@ def find_label_choices(labels: Labels) -> list[Chosen]:
 
 
 def make_card(
-    name: str, part: str, labels: Labels, here: Mask, *, chosen: bool
+    name: str, part: str, here: Mask, *, labels: Labels, chosen: bool
 ) -> LabelCard:
     """Return a judge's card on a slice; `chosen`: whether labels were chosen."""
     rng = generator(labels.choices.seed, "label_card", name, part)
@@ -208,7 +221,7 @@ def make_card(
             why_blank="too few rows, or all numbers are equal",
         )
     rows, _ = judged_rows(name, labels, here)
-    why = _why_blank(rows, labels)
+    why = why_blank(rows, labels)
     if labels.kind == ORDINAL:
         pairs = join_raters(labels).pairs
         grades = ordinal_card(rows, labels.levels, pairs, **options)
@@ -238,7 +251,8 @@ def make_card(
     )
 
 
-def _why_blank(rows: LabelRows, labels: Labels) -> str:
+def why_blank(rows: LabelRows, labels: Labels) -> str:
+    """Return the most likely reason for an undefined number of a card."""
     if not rows.labelled.any():
         return "no row is labelled"
     if lacking := rows.lacking():
@@ -368,7 +382,7 @@ def _disagreements(name: str, labels: Labels) -> Iterator[Row]:
         return
     judge, n = labels.judges[name], labels.n
     people = mean_rating(labels)
-    if labels.kind == NOMINAL:
+    if labels.kind in UNORDERED:
         joined = join_raters(labels).code
         agreeing = (labels.table == joined).sum(axis=0) / np.maximum(n, 1)
         differs = np.isfinite(judge) & (joined >= 0) & (judge != joined)
@@ -383,10 +397,10 @@ def _disagreements(name: str, labels: Labels) -> Iterator[Row]:
     for i in order:
         row: Row = {
             key: labels.items[key].iloc[i]
-            for key in ("id", "doc", "system")
+            for key in ("id", "doc", "system", "pair")
             if key in labels.items
         }
-        if labels.kind == NOMINAL:
+        if labels.kind in UNORDERED:
             row["verdict"] = labels.names[int(judge[i])]
             row["people"] = labels.names[int(join_raters(labels).code[i])]
         else:
@@ -400,7 +414,7 @@ def _disagreements(name: str, labels: Labels) -> Iterator[Row]:
 
 def nearness_of(labels: Labels) -> Nearness:
     """Return how nearness of two labels is measured in the test beside raters."""
-    return "equal" if labels.kind == NOMINAL else "squared"
+    return "equal" if labels.kind in UNORDERED else "squared"
 
 
 def _of_raters(name: str, labels: Labels) -> dict[str, Any]:
@@ -419,7 +433,7 @@ def _of_raters(name: str, labels: Labels) -> dict[str, Any]:
     }
 
 
-def _replacement(name: str, labels: Labels) -> tuple[Row, list[Row]]:
+def _replacement(name: str, labels: Labels, usual: Array) -> tuple[Row, list[Row]]:
     """Return the alternative annotator test of a judge, and its contests with each rater."""
     choices = labels.choices
     judge = labels.judges[name]
@@ -428,7 +442,7 @@ def _replacement(name: str, labels: Labels) -> tuple[Row, list[Row]]:
         "epsilon": choices.epsilon,
         "level": 1 - choices.confidence,
     }
-    guess = np.where(np.isfinite(judge), _constant(labels), np.nan)
+    guess = np.where(np.isfinite(judge), usual, np.nan)
     test = annotator_test(judge, labels.table, **options)
     base = annotator_test(guess, labels.table, **options)
     n_raters = sum(np.isfinite(contest.p) for contest in test.contests)
@@ -447,7 +461,7 @@ def _replacement(name: str, labels: Labels) -> tuple[Row, list[Row]]:
     return {**row, "base_rate_passes": base.passes if n_raters else None}, contests
 
 
-def _constant(labels: Labels) -> float:
+def usual_label(labels: Labels) -> float:
     """Return the label of a judge that knows only how people label on the whole."""
     ratings = labels.table[np.isfinite(labels.table)]
     if not ratings.size:

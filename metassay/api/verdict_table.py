@@ -187,8 +187,13 @@ def collect_items(found: FoundColumns, labels: Mapping[str, Array]) -> LabelledI
     )
 
 
-def note_columns(found: FoundColumns, rules: Iterable[str]) -> tuple[str, ...]:
-    """Return the notes on a table: guesses, rules by which labels are read, what is left out."""
+def note_columns(
+    found: FoundColumns, rules: Iterable[str], others: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Return the notes on a table: guesses, rules by which labels are read, what is left out.
+
+    `others`: columns that are read beside labels, ids and slices.
+    """
     sheet, choices = found.sheet, found.choices
     left_out = [*_left_out(sheet, choices), *_empty_cells(sheet, choices)]
     notes = (*found.guesses, *rules, *left_out, *sheet.notes)
@@ -197,6 +202,7 @@ def note_columns(found: FoundColumns, rules: Iterable[str]) -> tuple[str, ...]:
         *found.ids,
         *choices[2:5],
         *choices.by,
+        *others,
     }
     if unread:
         names = [name for name in sheet.columns if name in unread]

@@ -75,7 +75,8 @@ class Comparison(NamedTuple):
     """Somebody's preference between the texts of two systems about one document.
 
     `share` is 1 where the first is preferred, 0 where the second is, .5 for a tie, a probability
-    where a judge gives one; None where the preference is missing.
+    where a judge gives one; None where the preference is missing. `games`: the same with the first
+    text shown first, and shown second, where a judge was asked in both orders.
     """
 
     place: Place
@@ -87,6 +88,7 @@ class Comparison(NamedTuple):
     share: float | None
     by: str
     person: bool
+    games: tuple[float | None, float | None] | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ in both orders have one verdict: the text that they prefer in both, else a tie.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from metassay.core.errors import shown
@@ -28,27 +28,20 @@ from metassay.imports.items import (
 )
 from metassay.imports.records import records
 from metassay.tabular.column_synonyms import WINNERS, Role, fold_name
-from metassay.tabular.name_patterns import OF_TWO
 from metassay.tabular.numbers import is_blank
+from metassay.tabular.preferences import (
+    CONTENTS,
+    NAMES,
+    SYSTEMS,
+    TEXTS,
+    Pair,
+    is_pairs,
+    preferred_share,
+    two_fields,
+)
 from metassay.tabular.rows import Place
 
 NAME = "preference"
-# Fields of the two systems, and of the two texts, in tools whose names are no pattern's.
-_SYSTEMS = (("generator_1", "generator_2"), ("chosen_model", "rejected_model"))
-_TEXTS = (("conversation_a", "conversation_b"), ("chosen", "rejected"))
-# Things of which two are compared, by the names of their columns: systems, then texts.
-_NAMES = ("system", "model", "method", "author", "candidate")
-_CONTENTS = (
-    "output",
-    "response",
-    "answer",
-    "text",
-    "summary",
-    "note",
-    "report",
-    "completion",
-)
-_SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 _RATERS = (
     "annotator",
     "judge",
@@ -58,10 +51,6 @@ _RATERS = (
     "worker_id",
     "user",
     "expert",
-)
-_TIE = re.compile(
-    r"(?:it.?s )?(?:a )?(?:tie|ties|tied|draw|equal|same|both|neither|none|no_preference|even)"
-    r"(?:_.*)?|a_?=_?b|(?:both|equally)_\w+",
 )
 # Names of judges that are programs; every other name is a person's.
 _JUDGE = re.compile(
@@ -94,6 +83,7 @@ def read(task: Task) -> Iterator[Item | Comparison]:
                 share=judgment.share,
                 by=judgment.by,
                 person=judgment.person,
+                games=judgment.games,
             )
     _note(task, counts)
 
@@ -113,6 +103,8 @@ class _Judgment:
     share: float | None
     by: str
     person: bool
+    # In favour of the first text, shown first and shown second; where both were tried.
+    games: tuple[float | None, float | None] | None = None
 
 
 @dataclass
@@ -126,8 +118,8 @@ class _Counts:
 def _pair(record: Object) -> _Pair | None:
     """Find the two systems of a record; without names they are called by their fields' endings."""
     by_name = {fold_name(str(name)): str(name) for name in record}
-    named = _two_fields(by_name, _SYSTEMS, _NAMES)
-    texts = _two_fields(by_name, _TEXTS, _CONTENTS)
+    named = two_fields(by_name, SYSTEMS, NAMES)
+    texts = two_fields(by_name, TEXTS, CONTENTS)
     contents = (record.get(texts[0]), record.get(texts[1])) if texts else (None, None)
     if named:
         first_name, second_name = key(record[named[0]]), key(record[named[1]])
@@ -141,33 +133,6 @@ def _pair(record: Object) -> _Pair | None:
         names = [f"{model} {end}".strip() for end in ends]
         return _Pair(names[0], names[1], texts, contents)
     return None
-
-
-def _two_fields(
-    by_name: Mapping[str, str],
-    known: tuple[tuple[str, str], ...],
-    things: tuple[str, ...],
-) -> tuple[str, str] | None:
-    """Return the two fields with known names, or of one thing, such as `model_a` and `model_b`."""
-    for left, right in known:
-        if left in by_name and right in by_name:
-            return by_name[left], by_name[right]
-    sides = [match for name in by_name if (match := OF_TWO.fullmatch(name))]
-    fields = {(match[1], match[2]): by_name[match[0]] for match in sides}
-    for thing in things:
-        for left, right in _SIDES:
-            if (thing, left) in fields and (thing, right) in fields:
-                return fields[thing, left], fields[thing, right]
-    return None
-
-
-def is_pairs(names: Iterable[str]) -> bool:
-    """Whether columns with these names are of two systems or texts, and of the better one."""
-    by_name = {fold_name(name): name for name in names}
-    pairs = _two_fields(by_name, _SYSTEMS, _NAMES) or _two_fields(
-        by_name, _TEXTS, _CONTENTS
-    )
-    return pairs is not None and any(name in by_name for name in WINNERS)
 
 
 def _document(record: Object) -> object:
@@ -208,7 +173,7 @@ def _judgments(
         return
     if "g1_winner" in record:  # FastChat's judge, in both orders
         games = [_share(record.get(name), pair, counts) for name in _GAMES]
-        yield _Judgment(_combine(games, counts), by, person=False)
+        yield _in_both_orders(games, by, counts)
         return
     label = _winner_field(record)
     if "chosen" in record and "rejected" in record and not label:
@@ -224,9 +189,8 @@ def _judgments(
         ]
         games = [_share(decision, pair, counts) for decision in decisions]
         games[1:2] = [None if share is None else 1.0 - share for share in games[1:2]]
-        yield _Judgment(
-            _combine(games, counts), key(record.get("judge_name")) or "judge", False
-        )
+        by = key(record.get("judge_name")) or "judge"
+        yield _in_both_orders(games, by, counts)
     for result in objects(
         record.get("results")
     ):  # LLMBar, already in the order of the record
@@ -236,9 +200,8 @@ def _judgments(
             if isinstance(game, Mapping) and "winner" in game
         ]
         if games:
-            yield _Judgment(
-                _combine(games, counts), key(task.path.parent.name) or "judge", False
-            )
+            by = key(task.path.parent.name) or "judge"
+            yield _in_both_orders(games, by, counts)
             break
 
 
@@ -282,6 +245,12 @@ def _one_hot(record: Object) -> float | None:
     return shares[0] if len(shares) == 1 else None
 
 
+def _in_both_orders(games: list[float | None], by: str, counts: _Counts) -> _Judgment:
+    """Return the verdict of a judge that was asked in both orders of the texts."""
+    two = (games[0], games[1]) if len(games) == 2 else None
+    return _Judgment(_combine(games, counts), by, person=False, games=two)
+
+
 def _combine(games: list[float | None], counts: _Counts) -> float | None:
     """Return the text preferred in both orders, else a tie; with one verdict missing, the other."""
     known = [share for share in games if share is not None]
@@ -298,46 +267,13 @@ def _share(value: object, pair: _Pair, counts: _Counts) -> float | None:
         isinstance(value, str) and (is_blank(value) or value == "error")
     ):
         return None
-    share = (
-        _numeric_share(value)
-        if number(value) is not None
-        else _share_of_word(value, pair)
-    )
+    two = Pair(first=pair.first, second=pair.second, columns=pair.names)
+    share = preferred_share(value, number(value), two)
     if share is None:
         counts.unread[key(value)] += 1
     elif share == 0.5:
         counts.ties += 1
     return share
-
-
-def _numeric_share(value: object) -> float | None:
-    """Return the share of 1 and 2, between which AlpacaEval writes probabilities; 0 is a tie."""
-    known = number(value)
-    if known == 0:
-        return 0.5
-    return 2.0 - known if known is not None and 1 <= known <= 2 else None
-
-
-def _share_of_word(value: object, pair: _Pair) -> float | None:
-    word = fold_name(str(value))
-    compact = re.sub(r"\s+", "", str(value)).casefold()
-    for share, name, own_field in ((1.0, pair.first, 0), (0.0, pair.second, 1)):
-        if str(value) == name or word == fold_name(pair.names[own_field]):
-            return share
-    if compact in ("a>b", "a>>b"):
-        return 1.0
-    if compact in ("b>a", "b>>a", "a<b", "a<<b"):
-        return 0.0
-    last = word.rpartition("_")[2]
-    for left, right in _SIDES:
-        if last in (left, right) and (
-            word == last or word.rpartition("_")[0] in _SUBJECTS
-        ):
-            return 1.0 if last == left else 0.0
-    return 0.5 if _TIE.fullmatch(word) or compact in ("a=b", "b=a") else None
-
-
-_SUBJECTS = (*_NAMES, *_CONTENTS, "assistant", "option", "side")
 
 
 def _note(task: Task, counts: _Counts) -> None:

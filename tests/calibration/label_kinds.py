@@ -186,8 +186,8 @@ def section(results):
         "",
         "How often the 95 % intervals of `judge-check` hold the truth where labels are classes or"
         " grades. A document's rows share half of their labels' draws and 40 % of the judge's"
-        f" mistakes. {STUDIES} studies per row, so that one standard error at 95 % is 1.5 points; of"
-        " each class, and of each grade, there are several times as many.",
+        f" mistakes. {STUDIES} studies per row, so that one standard error at 95 % is 1.5"
+        " points; of each class, and of each grade, there are several times as many.",
         "",
     ]
     for ordinal in (False, True):
