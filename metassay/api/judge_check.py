@@ -276,18 +276,18 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
     if faults or sheet is None:
         raise BadInput(faults.lines())
     card = read_card(Path(choices.card)) if choices.card else None
-    found = find_columns(sheet, choices)
-    if holds_preferences(found):
-        refuse_card(found.choices, sheet.name)
-        return JudgeCheck(**check_pairs(read_pairs(found))._asdict())
-    kind = find_kind(found)
+    roles = find_columns(sheet, choices)
+    if holds_preferences(roles):
+        refuse_card(roles.choices, sheet.name)
+        return JudgeCheck(**check_pairs(read_pairs(roles))._asdict())
+    kind = find_kind(roles)
     if kind != PASS_FAIL:
-        refuse_card(found.choices, sheet.name)
-        checked = check_labels(read_labels(found, kind))
+        refuse_card(roles.choices, sheet.name)
+        checked = check_labels(read_labels(roles, kind))
         return JudgeCheck(**checked._asdict())
     required = check_requirements(choices, REQUIRED)
     verdicts = read_verdicts(
-        found._replace(choices=found.choices._replace(require=required))
+        roles._replace(choices=roles.choices._replace(require=required))
     )
     if not any(np.isfinite(values).any() for values in verdicts.judges.values()):
         raise BadInput(

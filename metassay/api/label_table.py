@@ -12,7 +12,7 @@ import pandas as pd
 
 from metassay.api.verdict_table import (
     Choices,
-    FoundColumns,
+    ColumnRoles,
     collect_items,
     note_columns,
     write_words,
@@ -60,20 +60,20 @@ class Labels(NamedTuple):
     notes: tuple[str, ...]
 
 
-def find_kind(found: FoundColumns) -> str:
+def find_kind(roles: ColumnRoles) -> str:
     """Return the kind of labels that the columns hold; PASS_FAIL where that is to be asked."""
-    choices, sheet = found.choices, found.answers
+    choices, sheet = roles.choices, roles.answers
     if choices.passes or choices.pass_from is not None:
         return PASS_FAIL
     if choices.classes:
         return NOMINAL
-    names = [name for name in found.labels if sheet.cells(name)]
+    names = [name for name in roles.labels if sheet.cells(name)]
     numeric = [
         sheet.share_of_numbers(name) >= _NUMERIC and not sheet.numbers(name).words
         for name in names
     ]
     if all(numeric):
-        return _kind_of_numbers(found, names)
+        return _kind_of_numbers(roles, names)
     return PASS_FAIL if any(numeric) else _kind_of_words(sheet, names)
 
 
@@ -87,10 +87,10 @@ def _kind_of_words(sheet: Sheet, names: list[str]) -> str:
     return PASS_FAIL if has_passes or len(words) <= 2 else NOMINAL
 
 
-def _kind_of_numbers(found: FoundColumns, names: list[str]) -> str:
-    values = {name: _finite(found.answers, name) for name in names}
+def _kind_of_numbers(roles: ColumnRoles, names: list[str]) -> str:
+    values = {name: _finite(roles.answers, name) for name in names}
     sides = []
-    for columns in (found.choices.judge, found.choices.human):
+    for columns in (roles.choices.judge, roles.choices.human):
         of_side = [values[name] for name in columns if name in values]
         sides.append(np.unique(np.concatenate([*of_side, np.empty(0)])))
     judge, people = sides
@@ -112,24 +112,24 @@ def _finite(sheet: Sheet, name: str) -> Array:
     return np.asarray(values[np.isfinite(values)])
 
 
-def read_labels(found: FoundColumns, kind: str) -> Labels:
+def read_labels(roles: ColumnRoles, kind: str) -> Labels:
     """Read labels of a kind; raises BadInput with every column that cannot be read."""
     faults = Findings()
     levels: Array
     if kind == NOMINAL:
-        names, values = _read_classes(found, faults)
+        names, values = _read_classes(roles, faults)
         levels = np.arange(len(names), dtype=np.float64)
-    elif _are_words(found):
-        names, values = _read_grades(found, faults)
+    elif _are_words(roles):
+        names, values = _read_grades(roles, faults)
         levels = np.arange(1, len(names) + 1).astype(np.float64)
     else:
-        values = _read_numbers(found, faults)
+        values = _read_numbers(roles, faults)
         levels = _levels(values) if kind == ORDINAL else np.empty(0)
         names = [f"{level:g}" for level in levels]
     raise_problems(faults.lines())
-    labelled = collect_items(found, values)
+    labelled = collect_items(roles, values)
     return Labels(
-        name=found.sheet.name,
+        name=roles.sheet.name,
         kind=kind,
         names=tuple(names),
         levels=levels,
@@ -139,16 +139,16 @@ def read_labels(found: FoundColumns, kind: str) -> Labels:
         table=labelled.table,
         n=np.isfinite(labelled.table).sum(axis=0).astype(np.float64),
         cluster=labelled.cluster,
-        choices=found.choices,
-        notes=note_columns(found, _rules(found, kind, names, values)),
+        choices=roles.choices,
+        notes=note_columns(roles, _rules(roles, kind, names, values)),
     )
 
 
-def _are_words(found: FoundColumns) -> bool:
-    names = [name for name in found.labels if found.answers.cells(name)]
+def _are_words(roles: ColumnRoles) -> bool:
+    names = [name for name in roles.labels if roles.answers.cells(name)]
     return any(
-        found.answers.share_of_numbers(name) < _NUMERIC
-        or found.answers.numbers(name).words
+        roles.answers.share_of_numbers(name) < _NUMERIC
+        or roles.answers.numbers(name).words
         for name in names
     )
 
@@ -157,21 +157,21 @@ def _are_words(found: FoundColumns) -> bool:
 
 
 def _read_classes(
-    found: FoundColumns, faults: Findings
+    roles: ColumnRoles, faults: Findings
 ) -> tuple[list[str], dict[str, Array]]:
     """Return the names of classes, commonest first, and the codes of labels by column."""
-    folded = {name: _folded(found, name) for name in found.labels}
+    folded = {name: _folded(roles, name) for name in roles.labels}
     counts = pd.concat(folded.values()).value_counts()
     counts = counts[counts.index != ""]
     words = sorted(counts.index, key=lambda word: (-counts[word], word))
-    spelling = _spelling(found)
+    spelling = _spelling(roles)
     if len(words) > MOST_CLASSES:
         fix = "name columns with labels"
-        what = f"there are {len(words)} different labels in {listed(found.labels)}"
-        faults.add(found.sheet.head, f"{what}, more than {MOST_CLASSES}", fix)
+        what = f"there are {len(words)} different labels in {listed(roles.labels)}"
+        faults.add(roles.sheet.head, f"{what}, more than {MOST_CLASSES}", fix)
         return [], {}
-    _ask_no_answer(found, words, spelling, faults)
-    _ask_other_words(found, folded, spelling, faults)
+    _ask_no_answer(roles, words, spelling, faults)
+    _ask_other_words(roles, folded, spelling, faults)
     places = {word: float(code) for code, word in enumerate(words)}
     values: dict[str, Array] = {
         name: column.map(places).to_numpy(dtype=np.float64)
@@ -181,14 +181,14 @@ def _read_classes(
 
 
 def _read_grades(
-    found: FoundColumns, faults: Findings
+    roles: ColumnRoles, faults: Findings
 ) -> tuple[list[str], dict[str, Array]]:
     """Return grades in words, the lowest first, and their places from 1 by column."""
-    folded = {name: _folded(found, name) for name in found.labels}
+    folded = {name: _folded(roles, name) for name in roles.labels}
     every = {word for column in folded.values() for word in column} - {""}
     grades = order_grades(every - NO_ANSWER)
-    spelling = _spelling(found)
-    _ask_no_answer(found, sorted(every), spelling, faults)
+    spelling = _spelling(roles)
+    _ask_no_answer(roles, sorted(every), spelling, faults)
     places = {word: float(place) for place, word in enumerate(grades, start=1)}
     values: dict[str, Array] = {
         name: np.asarray(column.map(places), dtype=np.float64)
@@ -197,69 +197,69 @@ def _read_grades(
     return [spelling[word] for word in grades], values
 
 
-def _folded(found: FoundColumns, name: str) -> "pd.Series[str]":
+def _folded(roles: ColumnRoles, name: str) -> "pd.Series[str]":
     """Return the labels of a column in small letters; "" where there is none.
 
     A word that the user calls a class is one, whatever it usually means.
     """
-    sheet = found.answers
-    classes = {word.casefold() for word in found.choices.classes}
+    sheet = roles.answers
+    classes = {word.casefold() for word in roles.choices.classes}
     column = to_keys(sheet.frame[name]).reset_index(drop=True)
     column = column.str.strip().str.casefold()
-    missing = {word.casefold() for word in found.choices.missing}
+    missing = {word.casefold() for word in roles.choices.missing}
     is_class = column.map(lambda word: is_among(word, classes))
     # Whether "n/a" is a label is asked; "nan" is what programs write.
     is_missing = column.isin({"", "nan"} | missing)
     return column.where(is_class | ~is_missing, "")
 
 
-def _spelling(found: FoundColumns) -> dict[str, str]:
+def _spelling(roles: ColumnRoles) -> dict[str, str]:
     """Return how each label, in small letters, is first written."""
     spelling: dict[str, str] = {}
-    for name in found.labels:
-        for cell in to_keys(found.answers.frame[name]).unique():
+    for name in roles.labels:
+        for cell in to_keys(roles.answers.frame[name]).unique():
             spelling.setdefault(cell.strip().casefold(), cell.strip())
     return spelling
 
 
 def _ask_no_answer(
-    found: FoundColumns,
+    roles: ColumnRoles,
     words: list[str],
     spelling: Mapping[str, str],
     faults: Findings,
 ) -> None:
     """Ask what labels mean that may say that nobody answered."""
-    classes = {word.casefold() for word in found.choices.classes}
+    classes = {word.casefold() for word in roles.choices.classes}
     unclear = [word for word in words if word in NO_ANSWER and word not in classes]
     if not unclear:
         return
     counts = {word: 0 for word in unclear}
-    for name in found.labels:
-        for word, n in _folded(found, name).value_counts().items():
+    for name in roles.labels:
+        for word, n in _folded(roles, name).value_counts().items():
             if word in counts:
                 counts[str(word)] += int(n)
     some = ", ".join(f"{n:,} {shown(spelling[word])}" for word, n in counts.items())
-    written = write_words([spelling[word] for word in unclear], found.choices)
+    written = write_words([spelling[word] for word in unclear], roles.choices)
     verb = "is" if sum(counts.values()) == 1 else "are"
     what = (
-        f"{counted(sum(counts.values()), 'cell')} of {listed(found.labels, 4)} {verb}"
+        f"{counted(sum(counts.values()), 'cell')} of {listed(roles.labels, 4)} {verb}"
         f" {some}: a label, or no answer?"
     )
     fix = (
-        f"if nobody answered there, say {found.choices.option('missing', written)}; if it"
-        f" is a label of its own, {found.choices.option('class', written)}"
+        f"if nobody answered there, say {roles.choices.option('missing', written)}; if it"
+        f" is a label of its own, {roles.choices.option('class', written)}"
     )
-    faults.add(found.sheet.head, what, fix)
+    faults.add(roles.sheet.head, what, fix)
 
 
 def _ask_other_words(
-    found: FoundColumns,
+    roles: ColumnRoles,
     folded: Mapping[str, "pd.Series[str]"],
     spelling: Mapping[str, str],
     faults: Findings,
 ) -> None:
     """Ask whether words that only judges use, and words that only people use, are the same."""
-    choices = found.choices
+    choices = roles.choices
     sides = []
     for columns in (choices.judge, choices.human):
         words = {word for name in columns for word in folded[name]} - {""}
@@ -279,17 +279,17 @@ def _ask_other_words(
         f" {choices.option('class', write_words(every, choices))}"
     )
     what = f"only the judge says {of_judge}, and only people say {of_people}"
-    faults.add(found.sheet.head, what, fix)
+    faults.add(roles.sheet.head, what, fix)
 
 
 # ---- numbers
 
 
-def _read_numbers(found: FoundColumns, faults: Findings) -> dict[str, Array]:
+def _read_numbers(roles: ColumnRoles, faults: Findings) -> dict[str, Array]:
     """Return the numbers of each column; words among them are asked about."""
-    sheet, choices = found.answers, found.choices
+    sheet, choices = roles.answers, roles.choices
     values: dict[str, Array] = {}
-    for name in found.labels:
+    for name in roles.labels:
         read_as = sheet.clear_numbers(name, faults)
         if read_as.fault:
             values[name] = np.full(len(sheet.lines), np.nan)
@@ -309,26 +309,26 @@ def _read_numbers(found: FoundColumns, faults: Findings) -> dict[str, Array]:
             fix = f"if nobody answered there, say {choices.option('missing', written)}"
             faults.add(sheet.cell(int(odd[0]), name), what, fix)
         values[name] = np.where(np.isinf(numbers), np.nan, numbers)
-    _ask_codes(found, values, faults)
+    _ask_codes(roles, values, faults)
     return values
 
 
 def _ask_codes(
-    found: FoundColumns, values: Mapping[str, Array], faults: Findings
+    roles: ColumnRoles, values: Mapping[str, Array], faults: Findings
 ) -> None:
     """Ask about numbers such as -1 and 99 that one side alone has, far from all others."""
-    choices = found.choices
+    choices = roles.choices
     sides = [
         np.unique([v for name in columns for v in values[name] if np.isfinite(v)])
         for columns in (choices.judge, choices.human)
     ]
-    for columns, own, other in (
+    for columns, numbers, other in (
         (choices.judge, *sides),
         (choices.human, *sides[::-1]),
     ):
         for code in _CODES:
-            usual = own[~np.isin(own, _CODES)]
-            if code not in own or code in other or not usual.size:
+            usual = numbers[~np.isin(numbers, _CODES)]
+            if code not in numbers or code in other or not usual.size:
                 continue
             far = code < usual.min() if code < 0 else code > usual.max() + 3
             if not far or (code < 0 and usual.min() < 0):
@@ -340,7 +340,7 @@ def _ask_codes(
                 f" {choices.option('missing', written)}; if it is a value, the other"
                 " side never gives it: check the scale"
             )
-            faults.add(found.sheet.head, what, fix)
+            faults.add(roles.sheet.head, what, fix)
 
 
 def _levels(values: Mapping[str, Array]) -> Array:
@@ -356,15 +356,15 @@ def _levels(values: Mapping[str, Array]) -> Array:
 
 
 def _rules(
-    found: FoundColumns, kind: str, names: list[str], values: Mapping[str, Array]
+    roles: ColumnRoles, kind: str, names: list[str], values: Mapping[str, Array]
 ) -> Iterator[str]:
-    choices = found.choices
+    choices = roles.choices
     passes = choices.option("pass", "WORD")
     if kind == NOMINAL:
         some = ", ".join(map(shown, names[:_SHOWN]))
         yield f"{len(names)} classes without order: {some} ({passes} makes pass and fail)"
         return
-    if _are_words(found):
+    if _are_words(roles):
         order = " < ".join(map(shown, names))
         yield f"grades in order: {order}, counted from 1 ({passes} makes pass and fail)"
         return

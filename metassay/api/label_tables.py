@@ -114,7 +114,9 @@ def make_label_tables(
             "disagreements": _disagreements(name, labels),
         }.items():
             rows.setdefault(table, []).extend({"judge": name, **row} for row in new)
-    tables = {name: pd.DataFrame(made) for name, made in rows.items() if made}
+    tables = {
+        name: pd.DataFrame(of_table) for name, of_table in rows.items() if of_table
+    }
     return tables, lines
 
 
@@ -154,7 +156,10 @@ def _weights(judge: Index, people: Index, labels: Labels, places: Index) -> Arra
     verdict = judge.astype(str)
     columns = [column[places] for column in slice_columns(labels).values()]
     factors = [
-        np.char.add(np.char.add(verdict, "|"), column.astype(str)) for column in columns
+        np.array(
+            [f"{code}|{value}" for code, value in zip(verdict, column, strict=True)]
+        )
+        for column in columns
     ]
     return label_weights(labelled, np.zeros(judge.size), [verdict, *factors])
 
@@ -238,11 +243,13 @@ def make_card(
         labels.names, card.classes, card.class_base_rate, strict=True
     ):
         for statistic, estimate in numbers_of.items():
-            told = estimate
             if statistic == "people_alone" and chosen:
                 # Labelled rows are not like the others.
-                told = estimate._replace(value=np.nan, low=np.nan, high=np.nan)
-            of_classes.append((label, statistic, told, base.get(statistic, np.nan)))
+                blank = estimate._replace(value=np.nan, low=np.nan, high=np.nan)
+                of_classes.append((label, statistic, blank, np.nan))
+            else:
+                base_rate = base.get(statistic, np.nan)
+                of_classes.append((label, statistic, estimate, base_rate))
     return LabelCard(
         numbers=card.numbers,
         base_rate=card.base_rate,
@@ -476,12 +483,12 @@ def usual_label(labels: Labels) -> float:
 def _beside_raters(name: str, labels: Labels) -> Iterator[Row]:
     if labels.kind == NUMBERS and not is_one_scale(name, labels):
         return
-    found = beside_raters(
+    nearness = beside_raters(
         labels.judges[name],
         labels.table,
         confidence=labels.choices.confidence,
         **_of_raters(name, labels),
     )
-    for who, estimate in found._asdict().items():
+    for who, estimate in nearness._asdict().items():
         if estimate.n:
             yield {"of": who, **estimate._asdict()}

@@ -156,18 +156,18 @@ def _strength_rows(pairs: Pairs, standing: Standing) -> Iterator[dict[str, Any]]
     """Yield each system's strength, by people and judges, and its chance against the average."""
     by = {PEOPLE: standing.people, **standing.judges}
     order = np.argsort(-np.nan_to_num(standing.people.value), kind="stable")
-    for who, found in by.items():
-        if np.isnan(found.value).all():
+    for who, strength in by.items():
+        if np.isnan(strength.value).all():
             continue
         for place in order:
-            ends = (found.value[place], found.low[place], found.high[place])
+            ends = (strength.value[place], strength.low[place], strength.high[place])
             yield {
                 "by": who,
                 "system": pairs.systems[place],
                 "value": ends[0],
                 "low": ends[1],
                 "high": ends[2],
-                "n": int(found.n[place]),
+                "n": int(strength.n[place]),
                 "wins": float(scipy.special.expit(ends[0])),
                 "wins_low": float(scipy.special.expit(ends[1])),
                 "wins_high": float(scipy.special.expit(ends[2])),

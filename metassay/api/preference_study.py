@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.api.label_table import PREFERENCES, Labels
-from metassay.api.verdict_table import BY, FoundColumns, note_columns, write_words
+from metassay.api.verdict_table import BY, ColumnRoles, note_columns, write_words
 from metassay.core.errors import quoted, raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array, Index, Mask
@@ -39,19 +39,19 @@ class Pairs(NamedTuple):
     second: Index
 
 
-def holds_preferences(found: FoundColumns) -> bool:
+def holds_preferences(roles: ColumnRoles) -> bool:
     """Whether a table has two systems a row, and labels that say which is better."""
-    columns = system_columns(found.sheet.columns)
-    choices = found.choices
+    columns = system_columns(roles.sheet.columns)
+    choices = roles.choices
     if columns is None or choices.passes or choices.pass_from is not None:
         return False
-    if choices.rater or {*columns} & {*found.labels}:
+    if choices.rater or {*columns} & {*roles.labels}:
         return False
-    for name in found.labels:
-        if not found.answers.cells(name):
+    for name in roles.labels:
+        if not roles.answers.cells(name):
             continue
-        shares = _shares(found.answers, name, columns)
-        n_cells = int(found.answers.counts(name).sum())
+        shares = _shares(roles.answers, name, columns)
+        n_cells = int(roles.answers.counts(name).sum())
         if np.count_nonzero(np.isfinite(shares)) < _READ * n_cells:
             return False
     return True
@@ -85,15 +85,15 @@ def _share(
     return np.nan if sheet.numbers(name).is_missing(cell) else np.inf
 
 
-def read_pairs(found: FoundColumns) -> Pairs:
+def read_pairs(roles: ColumnRoles) -> Pairs:
     """Read the pairs of a table; raises BadInput with every cell that cannot be read."""
-    sheet, choices, faults = found.answers, found.choices, Findings()
+    sheet, choices, faults = roles.answers, roles.choices, Findings()
     columns = system_columns(sheet.columns)
     assert columns is not None
     shares = {}
-    for name in found.labels:
+    for name in roles.labels:
         shares[name] = _shares(sheet, name, columns)
-        _ask_words(found, name, shares[name], faults)
+        _ask_words(roles, name, shares[name], faults)
     raise_problems(faults.lines())
     first, second = (to_keys(sheet.frame[column]).to_numpy() for column in columns)
     doc = to_keys(sheet.frame[choices.doc]).to_numpy() if choices.doc else None
@@ -104,10 +104,10 @@ def read_pairs(found: FoundColumns) -> Pairs:
     n = place.size
     games, preferred = {}, {}
     score = {name: _games(values, item, swapped, n) for name, values in shares.items()}
-    for name in found.labels:
+    for name in roles.labels:
         games[name] = _codes(score[name])
         preferred[name] = combine_orders(games[name])
-    items = _pair_items(found, place, first, second)
+    items = _pair_items(roles, place, first, second)
     people = np.array([score[name] for name in choices.human])
     with np.errstate(invalid="ignore"):
         n_people = np.isfinite(people).sum(axis=0)
@@ -121,7 +121,7 @@ def read_pairs(found: FoundColumns) -> Pairs:
     if in_both:
         rule += "; rows with the texts in the other order are the same pair"
     read = Labels(
-        name=found.sheet.name,
+        name=roles.sheet.name,
         kind=PREFERENCES,
         names=NAMES,
         levels=np.array([FIRST, SECOND, TIE], dtype=np.float64),
@@ -132,7 +132,7 @@ def read_pairs(found: FoundColumns) -> Pairs:
         n=np.isfinite(table).sum(axis=0).astype(np.float64),
         cluster=cluster_codes(items.get("doc"), n),
         choices=choices._replace(system=""),
-        notes=note_columns(found, [rule], others=columns),
+        notes=note_columns(roles, [rule], others=columns),
     )
     return Pairs(
         labels=read,
@@ -152,15 +152,15 @@ def _items_of_rows(
     place: list[int] = []
     item = np.empty(first.size, dtype=np.intp)
     swapped = np.zeros(first.size, dtype=np.bool_)
-    for row, (one, other) in enumerate(zip(first, second, strict=True)):
-        low, high = min(one, other), max(one, other)
+    for row, (left, right) in enumerate(zip(first, second, strict=True)):
+        low, high = min(left, right), max(left, right)
         # Without a document each row is a pair of its own.
         key = (doc[row] if doc is not None else row, int(low), int(high))
         if key not in numbers:
             numbers[key] = len(place)
             place.append(row)
         item[row] = numbers[key]
-        swapped[row] = one != first[place[item[row]]]
+        swapped[row] = left != first[place[item[row]]]
     return item, swapped, np.array(place, dtype=np.intp)
 
 
@@ -186,10 +186,10 @@ def _as_floats(code: Index) -> Array:
 
 
 def _pair_items(
-    found: FoundColumns, place: Index, first: Names, second: Names
+    roles: ColumnRoles, place: Index, first: Names, second: Names
 ) -> pd.DataFrame:
     """Return the items: an id, the document, the systems, slices."""
-    sheet, choices = found.sheet, found.choices
+    sheet, choices = roles.sheet, roles.choices
     pair = [f"{a}/{b}" for a, b in zip(first[place], second[place], strict=True)]
     rows = [f"{sheet.kind} {sheet.at(int(row)).row}" for row in place]
     items = pd.DataFrame({"id": rows})
@@ -203,11 +203,11 @@ def _pair_items(
     return items
 
 
-def _ask_words(found: FoundColumns, name: str, shares: Array, faults: Findings) -> None:
+def _ask_words(roles: ColumnRoles, name: str, shares: Array, faults: Findings) -> None:
     odd = np.flatnonzero(np.isinf(shares))
     if not odd.size:
         return
-    cells = to_keys(found.answers.frame[name]).reset_index(drop=True)[odd]
+    cells = to_keys(roles.answers.frame[name]).reset_index(drop=True)[odd]
     counts = cells.value_counts(sort=False)
     some = [f"{n:,} {shown(word)}" for word, n in counts.items()][:_SHOWN]
     verb = "names" if odd.size == 1 else "name"
@@ -215,7 +215,7 @@ def _ask_words(found: FoundColumns, name: str, shares: Array, faults: Findings) 
         f"column {quoted(name)} has {counted(odd.size, 'cell')} that {verb} neither text"
         f" nor a tie: {', '.join(some)}"
     )
-    written = write_words([str(word) for word in counts.index], found.choices)
-    missing = found.choices.option("missing", written)
+    written = write_words([str(word) for word in counts.index], roles.choices)
+    missing = roles.choices.option("missing", written)
     fix = f"write A, B or tie; if nobody preferred a text there, say {missing}"
-    faults.add(found.answers.cell(int(odd[0]), name), what, fix)
+    faults.add(roles.answers.cell(int(odd[0]), name), what, fix)

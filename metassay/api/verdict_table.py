@@ -111,7 +111,7 @@ class Verdicts(NamedTuple):
     notes: tuple[str, ...]
 
 
-class FoundColumns(NamedTuple):
+class ColumnRoles(NamedTuple):
     """A sheet whose columns are known, before its labels are read."""
 
     sheet: Sheet
@@ -126,7 +126,7 @@ class FoundColumns(NamedTuple):
         return (*self.choices.judge, *self.choices.human)
 
 
-def find_columns(sheet: Sheet, options: Choices) -> FoundColumns:
+def find_columns(sheet: Sheet, options: Choices) -> ColumnRoles:
     """Find the columns of a sheet; raises BadInput with every column that is unclear."""
     faults = Findings()
     named = [*options.judge, *options.human, *options[2:5], *options.by]
@@ -148,7 +148,7 @@ def find_columns(sheet: Sheet, options: Choices) -> FoundColumns:
     answers = _blank_words(sheet, options.missing)
     choices, ids, guesses = _guess_columns(sheet, answers, options, faults)
     raise_problems(faults.lines())
-    return FoundColumns(
+    return ColumnRoles(
         sheet=sheet, answers=answers, choices=choices, ids=ids, guesses=guesses
     )
 
@@ -163,17 +163,17 @@ class LabelledItems(NamedTuple):
     cluster: Clusters  # items with equal numbers are alike
 
 
-def collect_items(found: FoundColumns, labels: Mapping[str, Array]) -> LabelledItems:
+def collect_items(roles: ColumnRoles, labels: Mapping[str, Array]) -> LabelledItems:
     """Make items of the rows, whose labels (rows,) are given by column."""
-    sheet, choices, faults = found.sheet, found.choices, Findings()
+    sheet, choices, faults = roles.sheet, roles.choices, Findings()
     first = np.arange(len(sheet.lines))
     judges = {name: labels[name] for name in choices.judge}
     raters = {name: labels[name] for name in choices.human}
     if choices.rater:
-        keys = [*found.ids, *filter(None, [choices.system])]
+        keys = [*roles.ids, *filter(None, [choices.system])]
         (by_row,) = raters.values()
         first, judges, raters = _by_item(sheet, keys, choices, judges, by_row, faults)
-    items = _items(sheet, first, found.ids, choices, faults)
+    items = _items(sheet, first, roles.ids, choices, faults)
     raise_problems(faults.lines())
     table = np.array([*raters.values()], dtype=np.float64).reshape(
         len(raters), len(items)
@@ -188,18 +188,18 @@ def collect_items(found: FoundColumns, labels: Mapping[str, Array]) -> LabelledI
 
 
 def note_columns(
-    found: FoundColumns, rules: Iterable[str], others: Iterable[str] = ()
+    roles: ColumnRoles, rules: Iterable[str], others: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Return the notes on a table: guesses, rules by which labels are read, what is left out.
 
     `others`: columns that are read beside labels, ids and slices.
     """
-    sheet, choices = found.sheet, found.choices
+    sheet, choices = roles.sheet, roles.choices
     left_out = [*_left_out(sheet, choices), *_empty_cells(sheet, choices)]
-    notes = (*found.guesses, *rules, *left_out, *sheet.notes)
+    notes = (*roles.guesses, *rules, *left_out, *sheet.notes)
     unread = {*sheet.columns} - {
-        *found.labels,
-        *found.ids,
+        *roles.labels,
+        *roles.ids,
         *choices[2:5],
         *choices.by,
         *others,
@@ -210,11 +210,11 @@ def note_columns(
     return notes
 
 
-def read_verdicts(found: FoundColumns) -> Verdicts:
+def read_verdicts(roles: ColumnRoles) -> Verdicts:
     """Read passes and fails; raises BadInput with every column that cannot be read."""
     faults = Findings()
-    answers, choices = found.answers, found.choices
-    columns = found.labels
+    answers, choices = roles.answers, roles.choices
+    columns = roles.labels
     read = {
         c: _values(answers, c, choices, faults, human=c in choices.human)
         for c in columns
@@ -229,14 +229,14 @@ def read_verdicts(found: FoundColumns) -> Verdicts:
         f"{r} ({counted(len(c), 'column')}: {listed(c, 4)})" for r, c in by_rule.items()
     )
     labelled = collect_items(
-        found, {name: values for name, (values, _) in read.items()}
+        roles, {name: values for name, (values, _) in read.items()}
     )
     table = labelled.table
     n = np.isfinite(table).sum(axis=0).astype(np.float64)
     share = quotient(np.nansum(table, axis=0), n)
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
     return Verdicts(
-        name=found.sheet.name,
+        name=roles.sheet.name,
         items=labelled.items,
         judges=labelled.judges,
         raters=labelled.raters,
@@ -246,7 +246,7 @@ def read_verdicts(found: FoundColumns) -> Verdicts:
         passed=passed,
         cluster=labelled.cluster,
         choices=choices,
-        notes=note_columns(found, rules),
+        notes=note_columns(roles, rules),
     )
 
 

@@ -133,8 +133,7 @@ def _next_commands(
         options = ["--judge", judge, "--human", *people]
         yield command("judge-check", str(folder / "verdicts.csv"), *options)
     if is_judged_and_rated(database):
-        words = (str(folder / "comparisons.csv"), "--pass", "A", "--missing", "tie")
-        yield command("judge-check", *words)
+        yield command("judge-check", str(folder / "comparisons.csv"))
     scores, ratings = "data/scores.csv", "data/ratings.csv"
     if scores in files and ratings in files:
         yield command("meta-eval", str(folder / scores), str(folder / ratings))

@@ -251,9 +251,12 @@ def _split(pairs: Index, n: int) -> Array:
 def _of_levels(number: Coefficient, split: Array) -> Coefficient:
     """Return the number as a function of tables (..., codes * levels)."""
     n_levels, n_codes = split.shape
+    is_plain = n_codes == n_levels and bool(np.all(np.diag(split) == 1))
 
     def of_codes(table: Tables) -> Tables:
         square = table.reshape(*table.shape[:-1], n_codes, n_levels)
+        if is_plain:  # no row lies between two grades
+            return number(square)
         # Not by `@`, whose order of summation depends on the processor.
         return number((split[:, :, None] * square[..., None, :, :]).sum(axis=-2))
 

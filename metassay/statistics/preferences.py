@@ -100,8 +100,8 @@ def base_rates(rows: LabelRows, guess: Index) -> dict[str, float]:
     has_label = other.labelled
     counts = np.zeros(PREFERENCES**2)
     np.add.at(counts, other.cell, other.weight[has_label])
-    found = {name: float(of(counts)) for name, of in _COEFFICIENTS.items()}
-    return {name: round(value, 12) + 0.0 for name, value in found.items()}
+    values = {name: float(of(counts)) for name, of in _COEFFICIENTS.items()}
+    return {name: round(value, 12) + 0.0 for name, value in values.items()}
 
 
 # ---- position

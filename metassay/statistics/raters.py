@@ -367,21 +367,21 @@ def beside_raters(
         rows = rater == left_out
         others = np.delete(table, left_out, axis=0)[:, item[rows]]
         as_judge[rows] = _mean_nearness(labels[item[rows]], others, nearness)
-        own = table[left_out, item[rows]]
-        as_rater[rows] = _mean_nearness(own, others, nearness)
+        of_rater = table[left_out, item[rows]]
+        as_rater[rows] = _mean_nearness(of_rater, others, nearness)
     groups = clusters[item]
     options: dict[str, Any] = {"confidence": confidence}
     n = int(np.unique(item).size)
 
     def estimate(values: Array, *, is_share: bool) -> Estimate:
         if is_share and weight is None:
-            found = shares.share(values, groups, **options)
+            number = shares.share(values, groups, **options)
         elif is_share:
-            found = weighted_share(values, weights[item], groups, **options)
+            number = weighted_share(values, weights[item], groups, **options)
         else:
             of_rows = None if weight is None else weights[item]
-            found = mean_of(values, groups, weight=of_rows, **options)
-        return found._replace(n=n)
+            number = mean_of(values, groups, weight=of_rows, **options)
+        return number._replace(n=n)
 
     return BesideRaters(
         judge=estimate(as_judge, is_share=nearness == "equal"),

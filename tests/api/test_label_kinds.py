@@ -1,4 +1,4 @@
-"""Labels of more than two values: what is found, asked about, answered and required."""
+"""Labels of more than two values: what is result, asked about, answered and required."""
 
 from typing import Any
 
@@ -101,9 +101,9 @@ def test_a_word_that_may_be_no_answer_is_asked_about() -> None:
     missing = judge_check(table, missing=["unsure", "n/a"])
     assert value(missing, "agreement", "n") == ROWS - 3
     assert len(missing.confusion) == 9
-    own = judge_check(table, classes=["unsure"], missing=["n/a"])
-    assert value(own, "agreement", "n") == ROWS - 1
-    assert len(own.confusion) == 16
+    with_class = judge_check(table, classes=["unsure"], missing=["n/a"])
+    assert value(with_class, "agreement", "n") == ROWS - 1
+    assert len(with_class.confusion) == 16
 
 
 def test_passes_and_fails_with_a_third_class() -> None:

@@ -27,12 +27,14 @@ def pairs(n: int = 120, *, bias: float = 0.0, seed: int = 0, both: bool = True):
         games = [vote(), OTHER[vote()]]
         shown = ["A" if draw.random() < bias else word for word in games]
         people = {f"human_{k}": vote() for k in (1, 2, 3)}
-        one, other = {"system_a": SYSTEMS[a], "system_b": SYSTEMS[b]}, {}
-        other = {"system_a": SYSTEMS[b], "system_b": SYSTEMS[a]}
-        rows.append({"document": f"q{number}", **one, "judge": shown[0], **people})
+        systems = {"system_a": SYSTEMS[a], "system_b": SYSTEMS[b]}
+        swapped = {"system_a": SYSTEMS[b], "system_b": SYSTEMS[a]}
+        rows.append({"document": f"q{number}", **systems, "judge": shown[0], **people})
         if both:
             blank = dict.fromkeys(people, "")
-            rows.append({"document": f"q{number}", **other, "judge": shown[1], **blank})
+            rows.append(
+                {"document": f"q{number}", **swapped, "judge": shown[1], **blank}
+            )
     return pd.DataFrame(rows)
 
 
@@ -41,18 +43,18 @@ def number(results, statistic: str, column: str = "value") -> float:
 
 
 def test_a_planted_position_bias_is_recovered():
-    found = judge_check(pairs(300, bias=0.3))
+    result = judge_check(pairs(300, bias=0.3))
     plain = judge_check(pairs(300))
     # A game goes to the first text in .3 of the cases whatever it says.
-    assert number(found, "position_bias", "low") > 0.15
+    assert number(result, "position_bias", "low") > 0.15
     assert (
         number(plain, "position_bias", "low")
         < 0
         < number(plain, "position_bias", "high")
     )
-    assert any("it favours the text shown first" in line for line in found.answer)
+    assert any("it favours the text shown first" in line for line in result.answer)
     assert any("no position bias is shown" in line for line in plain.answer)
-    assert number(found, "consistency") < number(plain, "consistency")
+    assert number(result, "consistency") < number(plain, "consistency")
 
 
 def test_the_answer_has_agreement_systems_and_raters():
@@ -80,8 +82,8 @@ def test_the_names_of_systems_and_other_words_say_the_same():
             named.loc[row, "judge"] = named.loc[row, f"system_{word.lower()}"]
     expected = judge_check(table)
     for other in (table.replace(words), named):
-        found = judge_check(other)
-        pd.testing.assert_frame_equal(found.card, expected.card)
+        result = judge_check(other)
+        pd.testing.assert_frame_equal(result.card, expected.card)
 
 
 def test_a_judge_in_one_order_has_no_position_bias_but_stands_beside_people():

@@ -83,8 +83,8 @@ def _draw(rng, world, rows, *, ordinal):
 
     def uniform(alike):
         """Uniform numbers, of which a document's rows share one in `alike` of the cases."""
-        own, shared = rng.random(rows), rng.random(documents)[of]
-        return np.where(rng.random(rows) < alike, shared, own)
+        alone, shared = rng.random(rows), rng.random(documents)[of]
+        return np.where(rng.random(rows) < alike, shared, alone)
 
     truth = np.searchsorted(edges, uniform(0.5))
     mistaken = uniform(0.4) > world.right
@@ -142,12 +142,12 @@ def numbers(rng, world, rows, *, ordinal, hide=True):
     people = ratings[0].astype(np.intp)
     people = _hide(rng, judge, people, world) if hide else people
     card = nominal_card(_rows(judge, people, of, n, n), **options)
-    found = dict(card.numbers)
+    result = dict(card.numbers)
     for code, of_class in enumerate(card.classes):
-        found |= {f"{name} {code}": value for name, value in of_class.items()}
+        result |= {f"{name} {code}": value for name, value in of_class.items()}
     if world.labelled < 1:  # labels were chosen: not told
-        found = {k: v for k, v in found.items() if not k.startswith("people_alone")}
-    return found
+        result = {k: v for k, v in result.items() if not k.startswith("people_alone")}
+    return result
 
 
 def coverage(world, *, ordinal, studies=STUDIES, seed=0):
@@ -157,10 +157,10 @@ def coverage(world, *, ordinal, studies=STUDIES, seed=0):
     truth = numbers(rng, alone, WHOLE, ordinal=ordinal, hide=False)
     hits, defined = defaultdict(int), defaultdict(int)
     for _ in range(studies):
-        for name, found in numbers(rng, world, world.rows, ordinal=ordinal).items():
-            if np.isfinite(found.low):
+        for name, result in numbers(rng, world, world.rows, ordinal=ordinal).items():
+            if np.isfinite(result.low):
                 defined[name] += 1
-                hits[name] += found.low <= truth[name].value <= found.high
+                hits[name] += result.low <= truth[name].value <= result.high
     return {name: (hits[name], defined[name]) for name in defined}
 
 
@@ -169,9 +169,9 @@ def rates(studies=STUDIES):
     results = []
     for ordinal, worlds in ((False, NOMINAL), (True, ORDINAL)):
         for seed, world in enumerate(worlds):
-            found = coverage(world, ordinal=ordinal, studies=studies, seed=seed)
+            result = coverage(world, ordinal=ordinal, studies=studies, seed=seed)
             total = defaultdict(lambda: np.zeros(2))
-            for name, counts in found.items():
+            for name, counts in result.items():
                 # Of all classes, and of all grades.
                 total[re.sub(r"( on)? \d+$", OF_EACH, name)] += counts
             shares = {name: hits / n for name, (hits, n) in total.items()}

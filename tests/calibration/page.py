@@ -27,6 +27,7 @@ from tests.calibration import (
     judge_check,
     label_kinds,
     next_labels,
+    preference_kinds,
     shapes,
     simulations,
     standing_out,
@@ -112,6 +113,7 @@ def jobs() -> Iterator[Job]:
     yield Job("cards", (), judge_cards.rates)
     yield Job("checks", (), judge_check.rates)
     yield Job("kinds", (), label_kinds.rates)
+    yield Job("preferences", (), preference_kinds.rates)
     yield Job("replaces", (), annotator_test.rates)
     yield Job("next", (), next_labels.rates)
     yield Job("weights", (), facet_weights.rates)
@@ -575,6 +577,7 @@ def page(results: dict, widths: Any) -> str:
         comparisons.section(*whole["comparisons"]),
         judge_check.section(whole["checks"]),
         label_kinds.section(whole["kinds"]),
+        preference_kinds.section(whole["preferences"]),
         annotator_test.section(whole["replaces"]),
         next_labels.section(whole["next"]),
         _cards(whole["cards"]),

@@ -126,6 +126,22 @@ PROMISES = (
         0,
     ),
     Promise(
+        "Intervals of `judge-check` hold the truth, of preferences",
+        "95",
+        "Preferences checked in one command",
+        (
+            "agreement",
+            "agreement_without_ties",
+            "cohen_kappa",
+            "consistency",
+            "position_bias",
+            "strength by people",
+            "strength by judge",
+        ),
+        min,
+        0,
+    ),
+    Promise(
         "Intervals of `judge-check` hold the truth",
         "95",
         "A judge checked in one command",

@@ -19,6 +19,7 @@ from tests.calibration import (
     judge_check,
     label_kinds,
     next_labels,
+    preference_kinds,
     simulations,
     standing_out,
     weekly,
@@ -48,6 +49,8 @@ OTHERS = (
     partial(judge_check.rates, studies=1),
     partial(label_kinds.coverage, label_kinds.NOMINAL[0], ordinal=False, studies=1),
     partial(label_kinds.coverage, label_kinds.ORDINAL[0], ordinal=True, studies=1),
+    partial(preference_kinds.coverage, preference_kinds.WORLDS[0], studies=1),
+    partial(preference_kinds.correlation_coverage, 4, 40, studies=1),
     partial(annotator_test.false_passes, annotator_test.drawn_worlds(1)[0], studies=2),
     partial(next_labels.rates, studies=2),
     partial(

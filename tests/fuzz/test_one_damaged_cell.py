@@ -247,9 +247,9 @@ def by_judge_check(table: list[list[str]]) -> Read:
         sheet = read_sheet(write(table, folder), faults)
     if sheet is None or faults:
         raise BadInput(faults.lines())
-    found = find_columns(sheet, Choices(mark="--"))
-    kind = find_kind(found)
-    read = read_verdicts(found) if kind == PASS_FAIL else read_labels(found, kind)
+    roles = find_columns(sheet, Choices(mark="--"))
+    kind = find_kind(roles)
+    read = read_verdicts(roles) if kind == PASS_FAIL else read_labels(roles, kind)
     values = {}
     for name, cells in {**read.judges, **read.raters}.items():
         for row, value in enumerate(np.asarray(cells, dtype=float)):

@@ -12,6 +12,9 @@ _CLASSES = ("entailed", "neutral", "contradicted")
 CLASSES = "id,judge,human\n" + "".join(
     f"i{n},{_CLASSES[n % 3]},{_CLASSES[n % 4 % 3]}\n" for n in range(12)
 )
+PAIRS = "id,system_a,system_b,judge,human\n" + "".join(
+    f"p{n},x,y,{'AB'[n % 4 == 0]},{'AB'[n % 3 == 0]}\n" for n in range(12)
+)
 STARS = "id,judge,human\n" + "".join(
     f"i{n},{n % 5 + 1},{n % 4 + 1}\n" for n in range(12)
 )
@@ -123,6 +126,20 @@ REFUSALS: dict[str, Refusal] = {
         "--choose: takes passes and fails, and labels here are of another kind",
         "--pass-from NUMBER",
         (add("--pass-from NUMBER", NUMBER="3"),),
+    ),
+    "a word that names neither text": Refusal(
+        "judge-check v.csv",
+        {"v.csv": PAIRS.replace("p3,x,y,A", "p3,x,y,unclear")},
+        "column 'judge' has 1 cell that names neither text nor a tie: 1 'unclear'",
+        "--missing unclear",
+        (add("--missing unclear"),),
+    ),
+    "no preference of a judge": Refusal(
+        "judge-check v.csv --judge judge",
+        {"v.csv": "id,system_a,system_b,judge,human\np1,x,y,,A\np2,x,y,,B\n"},
+        "no judge has a preference",
+        "name a column with preferences",
+        (edit("v.csv", "p1,x,y,,A", "p1,x,y,A,A"),),
     ),
     "no verdict among classes": Refusal(
         "judge-check v.csv --judge judge",

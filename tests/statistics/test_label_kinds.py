@@ -70,8 +70,8 @@ def test_numbers_of_classes_equal_scikit_learn_and_krippendorff():
     assert values["majority_baseline"] == pytest.approx(most)
     for name, score in (("precision", precision_score), ("recall", recall_score)):
         expected = score(people, judge, average=None)
-        found = [of_class[name].value for of_class in card.classes]
-        assert found == pytest.approx(expected)
+        result = [of_class[name].value for of_class in card.classes]
+        assert result == pytest.approx(expected)
     assert card.base_rate["cohen_kappa"] == 0
     assert sum(of_class["corrected"].value for of_class in card.classes) == (
         pytest.approx(1)
@@ -220,16 +220,16 @@ def test_correlations_equal_scipy_and_their_interval_is_near_fishers():
     result = scipy.stats.pearsonr(x, y)
     assert card.numbers["pearson"].value == pytest.approx(result.statistic)
     ends = result.confidence_interval(0.95)
-    found = card.numbers["pearson"]
-    assert (found.low, found.high) == pytest.approx((ends.low, ends.high), abs=0.03)
+    result = card.numbers["pearson"]
+    assert (result.low, result.high) == pytest.approx((ends.low, ends.high), abs=0.03)
     spearman = scipy.stats.spearmanr(x, y).statistic
     assert card.numbers["spearman"].value == pytest.approx(spearman)
     assert card.numbers["bias"].value == pytest.approx(np.mean(y - x))
 
 
 def test_a_constant_side_has_no_correlation():
-    found = correlation(np.ones(9), np.arange(9.0), np.arange(9), **OPTIONS)
-    assert np.isnan(found.value)
+    result = correlation(np.ones(9), np.arange(9.0), np.arange(9), **OPTIONS)
+    assert np.isnan(result.value)
 
 
 # ---- the alternative annotator test, as its authors define it
@@ -238,9 +238,9 @@ def test_a_constant_side_has_no_correlation():
 def published(judge, ratings, score, epsilon):
     """Winning rate and advantage of a judge (items,), item by item and without arrays."""
     pvalues, advantages = [], []
-    for left_out, own in enumerate(ratings):
+    for left_out, labels in enumerate(ratings):
         leads, wins = [], []
-        for item, label in enumerate(own):
+        for item, label in enumerate(labels):
             others = [
                 row[item]
                 for place, row in enumerate(ratings)
@@ -289,8 +289,8 @@ def test_the_annotator_test_is_that_of_its_authors(kind, seed):
     for epsilon in (0.1, 0.2):
         test = annotator_test(judge, ratings, epsilon=epsilon, nearness=nearness)
         expected = published(judge, ratings, score, epsilon)
-        found = test.winning_rate_published, test.advantage
-        assert found == pytest.approx(expected)
+        result = test.winning_rate_published, test.advantage
+        assert result == pytest.approx(expected)
 
 
 def test_nearness_to_the_other_raters_by_hand():
@@ -310,7 +310,7 @@ def test_an_estimate_does_not_depend_on_the_order_of_rows():
     judge, people = drawn(3, seed=9)
     order = rng().permutation(N)
     pairs = ((judge, people), (judge[order], people[order]))
-    found = [
+    result = [
         label_estimate(
             lambda table: agreement(table.reshape(*table.shape[:-1], 3, 3)),
             rows_of(*pair, 3),
@@ -319,5 +319,5 @@ def test_an_estimate_does_not_depend_on_the_order_of_rows():
         )
         for pair in pairs
     ]
-    for one, other in itertools.pairwise(found):
-        assert one == pytest.approx(other)
+    for first, second in itertools.pairwise(result):
+        assert first == pytest.approx(second)

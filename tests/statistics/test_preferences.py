@@ -55,14 +55,14 @@ def test_no_number_depends_on_which_text_is_called_first():
     judge, people = draw.integers(3, size=(2, 80))
     turned = draw.random(80) < 0.5
     swapped = [np.where(turned, MIRROR[codes], codes) for codes in (judge, people)]
-    one, other = (
+    plain, turned_card = (
         preference_card(rows_of(*codes), **OPTIONS, rng=rng())
         for codes in ((judge, people), swapped)
     )
-    for name in one:
-        assert one[name].value == pytest.approx(other[name].value)
+    for name in plain:
+        assert plain[name].value == pytest.approx(turned_card[name].value)
     both = [np.concatenate((codes, MIRROR[codes])) for codes in (judge, people)]
-    assert one["cohen_kappa"].value == pytest.approx(cohen_kappa_score(*both))
+    assert plain["cohen_kappa"].value == pytest.approx(cohen_kappa_score(*both))
 
 
 def test_orders_are_joined_as_import_joins_them():
@@ -106,8 +106,8 @@ def test_a_game_that_was_not_played_is_in_no_position_bias():
 def test_first_beside_people_is_a_mean_difference():
     judge = np.array([FIRST, SECOND, TIE, FIRST, -1])
     people = np.array([1.0, 0.0, -1.0, np.nan, 1.0])
-    found = first_beside_people(judge, people, np.arange(5), **OPTIONS)
-    assert found.value == pytest.approx(((1 - 1) + (-1 - 0) + (0 + 1)) / 3)
+    result = first_beside_people(judge, people, np.arange(5), **OPTIONS)
+    assert result.value == pytest.approx(((1 - 1) + (-1 - 0) + (0 + 1)) / 3)
 
 
 def games_of(systems=4, n=300):
@@ -123,7 +123,7 @@ def games_of(systems=4, n=300):
 
 def test_strengths_equal_a_logistic_regression_of_statsmodels():
     first, second, won = games_of()
-    found = strengths(
+    result = strengths(
         first, second, won, np.arange(won.size), systems=4, confidence=0.95
     )
     met = [(i, j) for i in range(4) for j in range(i + 1, 4)]
@@ -139,46 +139,46 @@ def test_strengths_equal_a_logistic_regression_of_statsmodels():
         share, design[:, :3], family=sm.families.Binomial(), freq_weights=weight
     )
     expected = np.append(model.fit().params, 0.0)
-    assert found.value == pytest.approx(expected - expected.mean(), abs=1e-6)
+    assert result.value == pytest.approx(expected - expected.mean(), abs=1e-6)
 
 
 def test_intervals_of_strengths_are_those_of_left_out_clusters():
     first, second, won = games_of(systems=3, n=120)
     cluster = np.arange(120) // 3
     options = {"systems": 3, "confidence": 0.95}
-    found = strengths(first, second, won, cluster, **options)
+    result = strengths(first, second, won, cluster, **options)
     left_out = []
     for k in range(40):
         rest = cluster != k
         part = strengths(first[rest], second[rest], won[rest], cluster[rest], **options)
         left_out.append(part.value)
     error = np.std(left_out, axis=0) * np.sqrt(39)
-    reach = (found.high - found.low) / 2
+    reach = (result.high - result.low) / 2
     assert reach == pytest.approx(2.0227 * error, rel=0.15)
 
 
 def test_systems_that_never_meet_have_no_strengths():
     first, second = np.array([0, 0, 2]), np.array([1, 1, 3])
-    found = strengths(
+    result = strengths(
         first, second, np.ones(3), np.arange(3), systems=4, confidence=0.95
     )
-    assert np.isnan(found.value).all()
+    assert np.isnan(result.value).all()
 
 
 def test_a_system_that_wins_all_has_a_finite_strength():
     first, second = np.zeros(20, int), np.ones(20, int)
-    found = strengths(
+    result = strengths(
         first, second, np.ones(20), np.arange(20), systems=2, confidence=0.95
     )
-    assert 1 < found.value[0] < 4
+    assert 1 < result.value[0] < 4
 
 
 def test_few_systems_have_no_correlation():
     assert np.isnan(
         strength_correlation(np.arange(3.0), np.arange(3.0), **OPTIONS).value
     )
-    found = strength_correlation(
+    result = strength_correlation(
         np.array([0.0, 1, 2, 4]), np.array([0.0, 2, 1, 4]), **OPTIONS
     )
-    assert found.value == pytest.approx(np.corrcoef([0, 1, 2, 4], [0, 2, 1, 4])[0, 1])
-    assert found.low < found.value < found.high
+    assert result.value == pytest.approx(np.corrcoef([0, 1, 2, 4], [0, 2, 1, 4])[0, 1])
+    assert result.low < result.value < result.high
