@@ -138,7 +138,7 @@ class JudgeCheck(Results):
             "judge check",
             self.tables,
             f"metassay judge-check {name} --out FOLDER",
-            systems={"headline": [*self.headline]},
+            systems={"headline": [*self.headline]} if "card" in self.tables else {},
             name=name,
             answer=[*self.unmet, *self.cards, *self.answer],
             problems=[
@@ -308,7 +308,11 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
     return JudgeCheck(
         tables=tables if warnings.empty else {**tables, "warnings": warnings},
         notes=tuple(_notes(verdicts)),
-        choices={**verdicts.choices._asdict(), "file": sheet.name},
+        choices={
+            **verdicts.choices._asdict(),
+            "file": sheet.name,
+            "kind": PASS_FAIL,
+        },
         answer=tuple(answer),
         unmet=tuple(unmet),
         board=tuple(_board(tables)),

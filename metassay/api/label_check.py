@@ -27,6 +27,7 @@ from metassay.api.label_tables import (
     find_label_choices,
     is_one_scale,
     join_raters,
+    judged_items,
     judged_rows,
     make_card,
     make_label_tables,
@@ -114,14 +115,14 @@ def check_labels(labels: Labels) -> Checked:
 
 def list_notes(labels: Labels) -> Iterator[str]:
     """Yield how a table was read: its size first, then columns and rules."""
-    judged = np.isfinite(np.array([*labels.judges.values()])).any(axis=0)
+    judged = judged_items(labels)
     rated = labels.n > 0
     split: Mask = np.zeros(len(labels.items), dtype=np.bool_)
     if labels.kind in UNORDERED:
         split = join_raters(labels).split
     counts = {
         "judged only": judged & ~rated,
-        "without a verdict": rated & ~judged,
+        "without a verdict": rated & ~judged if labels.judges else ~rated & False,
         "split by raters and left out of the card": split,
     }
     sizes = [

@@ -164,6 +164,14 @@ def _weights(judge: Index, people: Index, labels: Labels, places: Index) -> Arra
     return label_weights(labelled, np.zeros(judge.size), [verdict, *factors])
 
 
+def judged_items(labels: Labels) -> Mask:
+    """Return which items (items,) any judge has a verdict on."""
+    judged = np.zeros(len(labels.items), dtype=np.bool_)
+    for values in labels.judges.values():
+        judged |= np.isfinite(values)
+    return judged
+
+
 def unlabelled_systems(name: str, labels: Labels, here: Mask) -> list[str]:
     """Return the systems that a judge has verdicts on in the rows `here`, and nobody labels."""
     if "system" not in labels.items or not (labels.n[here] > 0).any():
@@ -175,8 +183,7 @@ def unlabelled_systems(name: str, labels: Labels, here: Mask) -> list[str]:
 
 def find_label_choices(labels: Labels) -> list[Chosen]:
     """Return what labels were chosen by: a judge's verdicts, systems, slices."""
-    values = np.array([*labels.judges.values()])
-    judged, has_label = np.isfinite(values).any(axis=0), labels.n > 0
+    judged, has_label = judged_items(labels), labels.n > 0
     if not (judged & ~has_label).any():
         return []
     factors: dict[str, Any] = {}

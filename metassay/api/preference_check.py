@@ -82,7 +82,8 @@ def check_pairs(pairs: Pairs) -> Checked:
     required = check_requirements(labels.choices, REQUIRED[PREFERENCES])
     labels = labels._replace(choices=labels.choices._replace(require=required))
     pairs = pairs._replace(labels=labels)
-    if not any(np.isfinite(values).any() for values in labels.judges.values()):
+    judged = [np.isfinite(values).any() for values in labels.judges.values()]
+    if judged and not any(judged):
         what = "no judge has a preference; name a column with preferences"
         raise BadInput(f"{labels.name}: {what}")
     standing = find_standing(pairs)
@@ -231,6 +232,9 @@ def _beside_people(
 def _board(pairs: Pairs, tables: Tables) -> Iterator[str]:
     """Show the judges side by side, then the systems by people and by judges."""
     judges = [*pairs.labels.judges]
+    if not judges:
+        yield from _systems_board(tables)
+        return
     cards = {
         judge: rows_by("statistic", tables, "card", judge) for judge in judges[:JUDGES]
     }
@@ -242,6 +246,11 @@ def _board(pairs: Pairs, tables: Tables) -> Iterator[str]:
         yield board_line(judge, cells)
     base = [short(cards[judges[0]][key]["base_rate"]) for key in shown[:3]]
     yield board_line("better system", [cell.replace("1.00", "1") for cell in base])
+    yield from _systems_board(tables)
+
+
+def _systems_board(tables: Tables) -> Iterator[str]:
+    """Show the strongest systems, by people and by judges."""
     if "strengths" not in tables:
         return
     rows = records(tables["strengths"])
@@ -273,6 +282,9 @@ def _cards(pairs: Pairs, tables: Tables) -> Iterator[str]:
 
 def _answer(pairs: Pairs, tables: Tables) -> Iterator[str]:
     """Say how good the judge is, whether order decides, and how it ranks the systems."""
+    if not pairs.labels.judges:
+        yield "No judge is here: strengths of systems are by people alone."
+        return
     first = next(iter(pairs.labels.judges))
     card = rows_by("statistic", tables, "card", first)
     yield from _position_words(first, card)

@@ -27,6 +27,7 @@ from metassay.tabular.column_synonyms import (
 )
 from metassay.tabular.guess import listed
 from metassay.tabular.numbers import NumberFormat, is_among, is_blank
+from metassay.tabular.preferences import system_columns
 from metassay.tabular.row_choice import ask_rows, choose_rows, write_option
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import guess_direction
@@ -375,11 +376,13 @@ def _guess_sides(
     rest = [name for name in likely if name not in sum(sides.values(), ())]
     if len(rest) == 1 and any(sides.values()):
         sides = {side: columns or (rest[0],) for side, columns in sides.items()}
+    # Preferences of people alone tell which systems are better.
+    alone = bool(sides["human"]) and system_columns(sheet.columns) is not None
     for side, content in (
         ("judge", "a judge's verdicts"),
         ("human", "people's labels"),
     ):
-        if not sides[side]:
+        if not sides[side] and not (side == "judge" and alone):
             fix = f"say which: {named.option(side)}, of {listed(rest or sheet.columns)}"
             faults.add(sheet.head, f"no column is clearly that of {content}", fix)
     judge, human = sides.values()

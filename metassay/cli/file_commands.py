@@ -19,6 +19,115 @@ from metassay.cli.arguments import (
 )
 from metassay.cli.values import least_value, names
 
+# Options of `judge-check` and of `check`.
+_OF_JUDGES: Mapping[str, Argument] = {
+    "--judge": Argument(
+        metavar="COLUMN",
+        several=True,
+        help="verdicts; several judges are shown side by side",
+    ),
+    "--human": Argument(
+        metavar="COLUMN",
+        several=True,
+        help="labels; several columns are several raters",
+    ),
+    "--columns": Argument(
+        metavar="ROLE=COLUMN",
+        several=True,
+        help=(
+            "doc, the document that several rows are about; system, the writer "
+            "of the text; rater, who labelled it, if each rater has a row"
+        ),
+    ),
+    "--by": BY,
+    "--pass": Argument(
+        metavar="WORD",
+        dest="passes",
+        several=True,
+        help="words that are a pass",
+    ),
+    "--pass-from": Argument(
+        metavar="NUMBER",
+        read=float,
+        help="the lowest grade that is a pass",
+    ),
+    "--rows": ROWS,
+    "--missing": MISSING,
+    "--class": Argument(
+        metavar="WORD",
+        dest="classes",
+        several=True,
+        help=(
+            "words that are a label of their own, such as unsure; labels are "
+            "then classes without order"
+        ),
+    ),
+    "--require": Argument(
+        metavar="NUMBER_OF_CARD=LEAST",
+        read=least_value,
+        several=True,
+        help=("the smallest allowed lower end, such as sensitivity=.9; may repeat"),
+    ),
+    "--card": Argument(
+        metavar="DIR",
+        default="",
+        help=("what --out wrote for other texts: does its card hold on these?"),
+    ),
+    "--margin": Argument(
+        metavar="NUMBER",
+        read=float,
+        default=0.1,
+        help=(
+            "by how much the rates of --card may be lower here; choose it "
+            "before you look (default %(default)s)"
+        ),
+    ),
+    "--choose": Argument(
+        metavar="NUMBER_OF_CARD",
+        default="",
+        help=(
+            "agreement or balanced_accuracy: choose the best of several judges "
+            "on half of the documents, and compare it on the others with the "
+            "first, which is in use"
+        ),
+    ),
+    "--epsilon": Argument(
+        metavar="NUMBER",
+        read=float,
+        default=0.2,
+        help=(
+            "how much worse than a rater a judge may be: .2 experts, .15 "
+            "skilled, .1 crowds (default %(default)s)"
+        ),
+    ),
+    "--width": Argument(
+        metavar="NUMBER",
+        read=float,
+        default=0.1,
+        help=(
+            "the width of intervals for which the number of labels is "
+            "estimated (default %(default)s)"
+        ),
+    ),
+    "--confidence": Argument(
+        metavar="NUMBER",
+        read=float,
+        default=0.95,
+        help="confidence of the intervals (default %(default)s)",
+    ),
+    "--seed": Argument(
+        metavar="NUMBER",
+        read=int,
+        default=0,
+        help="seed of all random numbers (default 0)",
+    ),
+    "--out": Argument(
+        metavar="DIR",
+        read=Path,
+        help="write all tables there",
+    ),
+}
+
 FILES: Mapping[str, Command] = {
     "meta-eval": Command(
         run="meta_eval.meta_eval",
@@ -187,6 +296,33 @@ metassay meta-eval --example DIR writes a pair of files to start from.""",
             ),
         },
     ),
+    "check": Command(
+        run="check.check",
+        core=True,
+        summary="do scores or verdicts agree with people: finds what files hold",
+        usage="metassay check FILE [FILE ...] [options]",
+        about="""\
+Find out what files hold, say so, and answer. These are understood:
+
+  a table with a judge's verdicts and people's labels, of any kind: as judge-check
+  preferences between two texts, also as MT-bench, FastChat, Arena, AlpacaEval, JudgeBench and
+    LLMBar write them: files of judges and of people together
+  labels by annotator and item, as JSON: a file of people and one of language models, as the authors
+    of the alternative annotator test publish them
+  SCORES RATINGS, two tables: as meta-eval
+
+Options are those of judge-check. docs/judge-check.md explains the numbers.
+
+Exit code 4: the lower end of an interval does not meet a requirement.""",
+        arguments={
+            "files": Argument(
+                metavar="FILE",
+                read=Path,
+                nargs="+",
+            ),
+            **_OF_JUDGES,
+        },
+    ),
     "judge-check": Command(
         run="judge_check.judge_check",
         core=True,
@@ -207,113 +343,7 @@ not hold here. 3: too few labels to tell whether it holds.""",
                 metavar="FILE",
                 read=Path,
             ),
-            "--judge": Argument(
-                metavar="COLUMN",
-                several=True,
-                help="verdicts; several judges are shown side by side",
-            ),
-            "--human": Argument(
-                metavar="COLUMN",
-                several=True,
-                help="labels; several columns are several raters",
-            ),
-            "--columns": Argument(
-                metavar="ROLE=COLUMN",
-                several=True,
-                help=(
-                    "doc, the document that several rows are about; system, the writer "
-                    "of the text; rater, who labelled it, if each rater has a row"
-                ),
-            ),
-            "--by": BY,
-            "--pass": Argument(
-                metavar="WORD",
-                dest="passes",
-                several=True,
-                help="words that are a pass",
-            ),
-            "--pass-from": Argument(
-                metavar="NUMBER",
-                read=float,
-                help="the lowest grade that is a pass",
-            ),
-            "--rows": ROWS,
-            "--missing": MISSING,
-            "--class": Argument(
-                metavar="WORD",
-                dest="classes",
-                several=True,
-                help=(
-                    "words that are a label of their own, such as unsure; labels are "
-                    "then classes without order"
-                ),
-            ),
-            "--require": Argument(
-                metavar="NUMBER_OF_CARD=LEAST",
-                read=least_value,
-                several=True,
-                help=(
-                    "the smallest allowed lower end, such as sensitivity=.9; may repeat"
-                ),
-            ),
-            "--card": Argument(
-                metavar="DIR",
-                default="",
-                help=("what --out wrote for other texts: does its card hold on these?"),
-            ),
-            "--margin": Argument(
-                metavar="NUMBER",
-                read=float,
-                default=0.1,
-                help=(
-                    "by how much the rates of --card may be lower here; choose it "
-                    "before you look (default %(default)s)"
-                ),
-            ),
-            "--choose": Argument(
-                metavar="NUMBER_OF_CARD",
-                default="",
-                help=(
-                    "agreement or balanced_accuracy: choose the best of several judges "
-                    "on half of the documents, and compare it on the others with the "
-                    "first, which is in use"
-                ),
-            ),
-            "--epsilon": Argument(
-                metavar="NUMBER",
-                read=float,
-                default=0.2,
-                help=(
-                    "how much worse than a rater a judge may be: .2 experts, .15 "
-                    "skilled, .1 crowds (default %(default)s)"
-                ),
-            ),
-            "--width": Argument(
-                metavar="NUMBER",
-                read=float,
-                default=0.1,
-                help=(
-                    "the width of intervals for which the number of labels is "
-                    "estimated (default %(default)s)"
-                ),
-            ),
-            "--confidence": Argument(
-                metavar="NUMBER",
-                read=float,
-                default=0.95,
-                help="confidence of the intervals (default %(default)s)",
-            ),
-            "--seed": Argument(
-                metavar="NUMBER",
-                read=int,
-                default=0,
-                help="seed of all random numbers (default 0)",
-            ),
-            "--out": Argument(
-                metavar="DIR",
-                read=Path,
-                help="write all tables there",
-            ),
+            **_OF_JUDGES,
         },
     ),
     "import": Command(

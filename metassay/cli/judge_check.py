@@ -4,7 +4,7 @@ import argparse
 import textwrap
 
 from metassay.api.card_transfer import is_untold
-from metassay.api.judge_check import check_sheet
+from metassay.api.judge_check import JudgeCheck, check_sheet
 from metassay.api.verdict_table import Choices
 from metassay.cli.parsing import roles_in
 from metassay.cli.tool_files import propose_import
@@ -13,10 +13,22 @@ from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.tabular.files import read_sheet
 from metassay.tabular.row_choice import parse_rows
 from metassay.tabular.rows import Findings
+from metassay.tabular.sheet import Sheet
 
 
 def judge_check(args: argparse.Namespace) -> int:
     """Print what a file shows of a judge; with --out, write the page and all tables."""
+    named = bool(args.columns or args.judge or args.human)
+    with propose_import([args.file], named=named):
+        faults = Findings()
+        results = check_file(args, read_sheet(args.file, faults), faults)
+    return show_check(args, results)
+
+
+def check_file(
+    args: argparse.Namespace, sheet: Sheet | None, faults: Findings
+) -> JudgeCheck:
+    """Check a sheet by the options of the command; raises BadInput with all faults."""
     choices = {
         name: value for name, value in vars(args).items() if name in Choices._fields
     }
@@ -25,12 +37,12 @@ def judge_check(args: argparse.Namespace) -> int:
     }
     choices |= roles_in(args.columns, ("doc", "system", "rater"))
     choices |= {"mark": "--", "require": dict(args.require)}
-    named = bool(args.columns or args.judge or args.human)
-    with propose_import([args.file], named=named):
-        faults = Findings()
-        sheet = read_sheet(args.file, faults)
-        choices["rows"] = parse_rows(args.rows, sheet.columns if sheet else ())
-        results = check_sheet(sheet, Choices(**choices), faults)
+    choices["rows"] = parse_rows(args.rows, sheet.columns if sheet else ())
+    return check_sheet(sheet, Choices(**choices), faults)
+
+
+def show_check(args: argparse.Namespace, results: JudgeCheck) -> int:
+    """Print the first screen, write what --out asks for, and return the exit code."""
     print("\n".join(results.screen))
     for note in results.further_notes:
         print(textwrap.fill(f"note: {note}", 80, subsequent_indent="  "))

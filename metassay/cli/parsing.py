@@ -107,7 +107,7 @@ def spread(words: Sequence[str]) -> list[str]:
     with a file's ending or, after the first name, an existing file. `--lower=NAME`
     takes any name. Raises BadInput where a file stands in the place of a name.
     """
-    if words[:1] not in (["meta-eval"], ["init"], ["judge-check"]):
+    if words[:1] not in (["meta-eval"], ["init"], ["judge-check"], ["check"]):
         return list(words)
     arguments = {**COMMANDS["init"].arguments, **COMMANDS["meta-eval"].arguments}
     result: list[str] = []
