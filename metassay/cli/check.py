@@ -10,9 +10,10 @@ from metassay.cli.tool_files import propose_import
 from metassay.core.errors import BadInput
 from metassay.imports.annotations import annotation_sheet, read_annotations
 from metassay.imports.preference_table import preference_sheet
+from metassay.imports.records import header_of
 from metassay.imports.tools import tool_of
+from metassay.tabular.column_synonyms import fold_name
 from metassay.tabular.files import read_sheet
-from metassay.tabular.preferences import system_columns
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
@@ -67,17 +68,13 @@ def _name_columns(args: argparse.Namespace, sheet: Sheet | None) -> None:
 def _is_of_games(path: Path) -> bool:
     """Whether a file has a preference per row, of a judge or person that a field names.
 
-    A table with a column per judge and person is read as it is.
+    A table with a column of people's preferences is read as it is.
     """
     tool, _ = tool_of(path)
     if tool is None or tool.name != "preferences":
         return False
-    if path.suffix.lower() not in (".csv", ".tsv"):
-        return True
-    sheet = read_sheet(path, Findings())
-    return sheet is not None and (
-        system_columns(sheet.columns) is None or "judge" in sheet.columns
-    )
+    names, _ = header_of(path)
+    return not any(fold_name(name).startswith("human") for name in names)
 
 
 def _meta_eval(args: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ from tests.imports.test_preferences import alpaca, bench
 from tests.remedies.following import Done, Terminal
 
 FEW = "--resamples 20 --permutations 20"
-CARD = "sensitivity"  # the answer on a judge
+PREFERENCES = "without ties"  # the answer on a judge of preferences
 RATERS = "All raters together"  # the answer on ratings alone
 
 
@@ -238,22 +238,20 @@ def health_bench(draw: random.Random) -> dict[str, object]:
 FORMS: dict[str, Form] = {
     "AlpacaEval": Form(
         alpaca_eval,
+        ("check annotations.json humans.json",),
+        PREFERENCES,
+    ),
+    "AlpacaEval, imported": Form(
+        alpaca_eval,
         (
             "import preferences annotations.json humans.json --out imported",
             "judge-check imported/comparisons.csv",
         ),
-        CARD,
+        PREFERENCES,
     ),
-    "MT-bench": Form(
-        mt_bench,
-        (
-            "judge-check human_judgments.jsonl",
-            "import preferences human_judgments.jsonl --out imported",
-            "judge-check imported/comparisons.csv",
-        ),
-        CARD,
-    ),
-    "Arena": Form(
+    "MT-bench": Form(mt_bench, ("check human_judgments.jsonl",), PREFERENCES),
+    "Arena": Form(arena, ("check train.csv",), "beats average"),
+    "Arena, imported": Form(
         arena,
         (
             "meta-eval train.csv",
@@ -262,24 +260,17 @@ FORMS: dict[str, Form] = {
         ),
         "rater",
     ),
-    "JudgeBench": Form(
+    "JudgeBench": Form(judge_bench, ("check outputs.jsonl",), "position bias"),
+    "JudgeBench, imported": Form(
         judge_bench,
         (
             "judge-check outputs.jsonl",
             "import preferences outputs.jsonl --out imported",
             "judge-check imported/comparisons.csv",
         ),
-        CARD,
+        PREFERENCES,
     ),
-    "LLMBar": Form(
-        llmbar,
-        (
-            "judge-check result.json",
-            "import preferences result.json --out imported",
-            "judge-check imported/comparisons.csv",
-        ),
-        CARD,
-    ),
+    "LLMBar": Form(llmbar, ("check result.json",), "position bias"),
     "FaithBench": Form(
         faithbench,
         (

@@ -1,5 +1,7 @@
 """The refusals of `judge-check`: each printed remedy is followed to an answer."""
 
+import json
+
 import pytest
 
 from tests.remedies.following import Refusal, add, edit, retype, run_printed, write
@@ -15,6 +17,7 @@ CLASSES = "id,judge,human\n" + "".join(
 PAIRS = "id,system_a,system_b,judge,human\n" + "".join(
     f"p{n},x,y,{'AB'[n % 4 == 0]},{'AB'[n % 3 == 0]}\n" for n in range(12)
 )
+ANNOTATIONS = json.dumps({"ann": {f"i{n}": _CLASSES[n % 3] for n in range(12)}})
 STARS = "id,judge,human\n" + "".join(
     f"i{n},{n % 5 + 1},{n % 4 + 1}\n" for n in range(12)
 )
@@ -140,6 +143,21 @@ REFUSALS: dict[str, Refusal] = {
         "no judge has a preference",
         "name a column with preferences",
         (edit("v.csv", "p1,x,y,,A", "p1,x,y,A,A"),),
+    ),
+    "annotations of people alone": Refusal(
+        "check human_annotations.json",
+        {
+            "human_annotations.json": ANNOTATIONS,
+            "llm_annotations.json": ANNOTATIONS.replace("ann", "gpt"),
+        },
+        "labels by language models are missing",
+        "name both files: human_annotations.json llm_annotations.json",
+        (
+            retype(
+                "check human_annotations.json",
+                "check human_annotations.json llm_annotations.json",
+            ),
+        ),
     ),
     "no verdict among classes": Refusal(
         "judge-check v.csv --judge judge",
