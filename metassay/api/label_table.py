@@ -318,10 +318,10 @@ def _ask_codes(
 ) -> None:
     """Ask about numbers such as -1 and 99 that one side alone has, far from all others."""
     choices = roles.choices
-    sides = [
-        np.unique([v for name in columns for v in values[name] if np.isfinite(v)])
-        for columns in (choices.judge, choices.human)
-    ]
+    sides = []
+    for columns in (choices.judge, choices.human):
+        of_side = np.concatenate([values[name] for name in columns])
+        sides.append(np.unique(of_side[np.isfinite(of_side)]))
     for columns, numbers, other in (
         (choices.judge, *sides),
         (choices.human, *sides[::-1]),

@@ -173,7 +173,7 @@ def _judgments(
         return
     if "g1_winner" in record:  # FastChat's judge, in both orders
         games = [_share(record.get(name), pair, counts) for name in _GAMES]
-        yield _in_both_orders(games, by, counts)
+        yield _join_orders(games, by, counts)
         return
     label = _winner_field(record)
     if "chosen" in record and "rejected" in record and not label:
@@ -190,7 +190,7 @@ def _judgments(
         games = [_share(decision, pair, counts) for decision in decisions]
         games[1:2] = [None if share is None else 1.0 - share for share in games[1:2]]
         by = key(record.get("judge_name")) or "judge"
-        yield _in_both_orders(games, by, counts)
+        yield _join_orders(games, by, counts)
     for result in objects(
         record.get("results")
     ):  # LLMBar, already in the order of the record
@@ -201,7 +201,7 @@ def _judgments(
         ]
         if games:
             by = key(task.path.parent.name) or "judge"
-            yield _in_both_orders(games, by, counts)
+            yield _join_orders(games, by, counts)
             break
 
 
@@ -245,7 +245,7 @@ def _one_hot(record: Object) -> float | None:
     return shares[0] if len(shares) == 1 else None
 
 
-def _in_both_orders(games: list[float | None], by: str, counts: _Counts) -> _Judgment:
+def _join_orders(games: list[float | None], by: str, counts: _Counts) -> _Judgment:
     """Return the verdict of a judge that was asked in both orders of the texts."""
     two = (games[0], games[1]) if len(games) == 2 else None
     return _Judgment(_combine(games, counts), by, person=False, games=two)

@@ -12,6 +12,12 @@ STRENGTH = np.array([-0.8, 0.8, 1.4, -1.4, 0.0])
 OTHER = {"A": "B", "B": "A", "tie": "tie", "": ""}
 
 
+def prefer(gap: float) -> str:
+    if abs(gap) < 0.3:
+        return "tie"
+    return "A" if gap > 0 else "B"
+
+
 def pairs(n: int = 120, *, bias: float = 0.0, seed: int = 0, both: bool = True):
     """Pairs of a judge in both orders, that says the first text in `bias` of the games."""
     draw = np.random.default_rng(seed)
@@ -21,8 +27,7 @@ def pairs(n: int = 120, *, bias: float = 0.0, seed: int = 0, both: bool = True):
         better = STRENGTH[a] - STRENGTH[b] + draw.logistic() * 0.5
 
         def vote(better=better) -> str:
-            noisy = better + draw.logistic() * 0.3
-            return "tie" if abs(noisy) < 0.3 else "A" if noisy > 0 else "B"
+            return prefer(better + draw.logistic() * 0.3)
 
         games = [vote(), OTHER[vote()]]
         shown = ["A" if draw.random() < bias else word for word in games]

@@ -40,7 +40,9 @@ def games(judges: tuple[str, ...], n: int = 80) -> list[dict[str, Any]]:
         a, b = draw.choice(len(SYSTEMS), 2, replace=False)
         for judge in judges:
             gap = STRENGTH[a] - STRENGTH[b] + draw.logistic() * 0.5
-            winner = "tie" if abs(gap) < 0.3 else "model_a" if gap > 0 else "model_b"
+            winner = "model_a" if gap > 0 else "model_b"
+            if abs(gap) < 0.3:
+                winner = "tie"
             chat = [{"role": "user", "content": f"Question {question}"}]
             rows.append(
                 {
