@@ -114,7 +114,7 @@ def _run_or_go_on(
         file=sys.stderr,
     )
     before = list(watch.failures)
-    after = watch.plan.after(before)
+    after = watch.plan.dependents_of(before)
     watch.report_skipped(after)
     watch.plan = watch.plan.mark_done([*watch.ended, *before, *after])
     return [*before, *after, *plain.run(root, workers, watch, jobs=jobs)]
