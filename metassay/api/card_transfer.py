@@ -1,5 +1,6 @@
 """Does a judge's saved card hold on the labels of another table? For `judge_check`."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, hint
+from metassay.api.judge_tables import WHOLE
+from metassay.api.verdict_table import Choices
+from metassay.core.errors import BadInput, hint, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import short, short_interval
 from metassay.meta_evaluation.card_numbers import Row
@@ -17,27 +20,32 @@ from metassay.statistics.card_transfer import (
     HOLDS,
     NOT_CHECKED,
     WORSE,
+    size_of_interval,
     transfer,
 )
 from metassay.statistics.shares import Estimate
 
-WHOLE = "all"
 # The rates that hold on other texts if the judge is the same; all other numbers of a
 # card also depend on how many texts pass.
 RATES = {
     "sensitivity": "rows that people pass",
     "specificity": "rows that people fail",
 }
-NEEDED = ("judge", "slice", "statistic", "value", "n", "n_effective")
+NEEDED = ("judge", "slice", "statistic", "value", "low", "high", "n")
+_PASS_OPTIONS = {
+    "passes": "pass",
+    "pass_from": "pass-from",
+}  # as the command calls them
 _UNTOLD = (CANNOT_TELL, NOT_CHECKED)
 
 
 @dataclass(frozen=True)
 class Card:
-    """A saved card: its file's name, and its rows about all texts."""
+    """A saved card: its file's name, its rates of all texts, and what a pass was there."""
 
     name: str
     rates: Mapping[tuple[str, str], Estimate]  # by judge and statistic
+    passes: Mapping[str, object]  # the options that said what a pass is
 
     @property
     def judges(self) -> list[str]:
@@ -46,17 +54,20 @@ class Card:
 
 
 def read_card(path: Path) -> Card:
-    """Read the card that `judge-check --out FOLDER` wrote: the folder, or its card.csv.
+    """Read the card in a folder that `judge-check --out FOLDER` wrote.
 
     Raises BadInput if there is none, or if it lacks columns or rates.
     """
-    file = path / "card.csv" if path.is_dir() else path
+    file, options = path / "card.csv", path / "choices.json"
     remedy = "name a folder that `metassay judge-check FILE --out FOLDER` wrote"
     try:
         frame = pd.read_csv(file, dtype={"judge": str, "slice": str})
-    except FileNotFoundError:
-        raise BadInput(f"{file}: there is no such file; {remedy}") from None
-    except (UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError):
+        choices = json.loads(options.read_text(encoding="utf-8"))
+        confidence = choices["confidence"]
+        passes = {name: choices[name] for name in _PASS_OPTIONS}
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise BadInput(f"{error.filename}: there is no such file; {remedy}") from None
+    except (ValueError, KeyError, TypeError):  # no text, no table, no JSON, other keys
         raise BadInput(f"{file}: this is no card; {remedy}") from None
     lacking = [name for name in NEEDED if name not in frame]
     if lacking:
@@ -64,17 +75,33 @@ def read_card(path: Path) -> Card:
     rates = {}
     for row in records(frame[frame["slice"] == WHOLE]):
         if row["statistic"] in RATES:
-            rates[row["judge"], row["statistic"]] = _estimate(row)
+            rates[row["judge"], row["statistic"]] = _estimate(row, confidence)
     if not rates:
         raise BadInput(f"{file}: it has no sensitivity and no specificity; {remedy}")
-    return Card(str(file), rates)
+    return Card(str(file), rates, passes)
 
 
-def transfer_rows(card: Card, numbers: pd.DataFrame, margin: float) -> list[Row]:
+def check_passes(card: Card, choices: Choices) -> None:
+    """Raise BadInput if another option said what a pass is when the card was made."""
+    here = {name: getattr(choices, name) for name in _PASS_OPTIONS}
+    differing = [
+        name
+        for name in _PASS_OPTIONS
+        if _plain(here[name]) != _plain(card.passes[name])
+    ]
+    raise_problems(
+        f"{card.name}: it was made with {_write(choices, name, card.passes[name])}, and"
+        f" this table is read with {_write(choices, name, here[name])}; use the same for both"
+        for name in differing
+    )
+
+
+def transfer_rows(card: Card, numbers: pd.DataFrame, choices: Choices) -> list[Row]:
     """Return the rows of table `transfer`: each rate of each judge and slice beside the card.
 
-    `numbers` is table `card` of the new labels. Slices of one column are so many looks:
-    each is tested at a smaller level. Raises BadInput if a judge is not on the card.
+    `numbers` is table `card` of the new labels, made with `choices`. Slices of one column
+    are so many looks: each is tested at a smaller level. Raises BadInput if a judge is
+    not on the card.
     """
     judges = list(dict.fromkeys(numbers["judge"]))
     unknown = [judge for judge in judges if judge not in card.judges]
@@ -87,7 +114,7 @@ def transfer_rows(card: Card, numbers: pd.DataFrame, margin: float) -> list[Row]
         )
     slices = list(dict.fromkeys(numbers["slice"]))
     return [
-        _row(row, card, margin, n_tests=_n_tests(row["slice"], slices))
+        _row(row, card, choices, n_tests=_n_tests(row["slice"], slices))
         for row in records(numbers[numbers["statistic"].isin([*RATES])])
     ]
 
@@ -123,10 +150,28 @@ def is_untold(table: pd.DataFrame) -> bool:
     return bool(whole["outcome"].isin(_UNTOLD).any())
 
 
-def _estimate(row: Mapping[str, Any]) -> Estimate:
-    """Return a row of a saved card; its interval is that of the value and the sizes."""
-    value = math.nan if row["value"] is None else row["value"]
-    return Estimate(value, math.nan, math.nan, int(row["n"]), row["n_effective"])
+def _estimate(row: Mapping[str, Any], confidence: float) -> Estimate:
+    """Return a rate with the size that its interval, of this confidence, rests on."""
+    value, low, high = (
+        math.nan if row[name] is None else float(row[name])
+        for name in ("value", "low", "high")
+    )
+    rate = Estimate(value, low, high, n=int(row["n"]), n_effective=math.nan)
+    return rate._replace(n_effective=size_of_interval(rate, confidence=confidence))
+
+
+def _plain(value: object) -> object:
+    """Return an option's value as JSON has it."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _write(choices: Choices, name: str, value: Any) -> str:
+    """Return how the caller writes an option: `--pass-from 4`, or `no --pass-from`."""
+    option = choices.option(_PASS_OPTIONS[name], "").rstrip(" =")
+    if value in (None, (), []):
+        return f"no {option}"
+    words = value if isinstance(value, int | float) else " ".join(value)
+    return choices.option(_PASS_OPTIONS[name], str(words))
 
 
 def _n_tests(part: str, slices: Sequence[str]) -> int:
@@ -137,15 +182,21 @@ def _n_tests(part: str, slices: Sequence[str]) -> int:
     return sum(other.startswith(f"{column}=") for other in slices)
 
 
-def _row(row: Mapping[str, Any], card: Card, margin: float, *, n_tests: int) -> Row:
-    new = _estimate(row)
+def _row(row: Mapping[str, Any], card: Card, choices: Choices, *, n_tests: int) -> Row:
+    new = _estimate(row, choices.confidence)
     old = card.rates.get((row["judge"], row["statistic"]))
     if old is None or math.isnan(old.value):
         raise BadInput(
             f"{card.name}: {row['judge']} has no {row['statistic']} there; make a card with"
             f" more labelled {RATES[row['statistic']]}"
         )
-    moved = transfer(old, new, margin=margin, n_tests=n_tests)
+    moved = transfer(
+        old,
+        new,
+        margin=choices.margin,
+        n_tests=n_tests,
+        level=1 - choices.confidence,
+    )
     return {
         "judge": row["judge"],
         "slice": row["slice"],

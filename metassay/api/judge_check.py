@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.api.card_transfer import (
+    check_passes,
     lines_of_worse,
     read_card,
     transfer_rows,
@@ -296,14 +297,15 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
     tables, unmet = make_tables(verdicts)
     answer = [*_answer(verdicts, tables)]
     if card is not None:
-        looks = pd.DataFrame(transfer_rows(card, tables["card"], choices.margin))
+        check_passes(card, verdicts.choices)
+        looks = pd.DataFrame(transfer_rows(card, tables["card"], verdicts.choices))
         tables["transfer"] = looks
         unmet += lines_of_worse(looks, card.name, choices.margin)
         answer = [*transfer_sentences(looks, card.name, choices.margin), *answer]
     if verdicts.choices.choose:
         choice = choose_best(verdicts)
         tables["choice"] = pd.DataFrame(choice_rows(choice, verdicts))
-        answer = [*choice_sentences(choice, tables["choice"]), *answer]
+        answer = [*choice_sentences(choice, tables["choice"], verdicts), *answer]
     warnings = warnings_table(find_warnings(verdicts))
     return JudgeCheck(
         tables=tables if warnings.empty else {**tables, "warnings": warnings},

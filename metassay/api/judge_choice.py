@@ -5,11 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from metassay.api.judge_tables import find_choices
 from metassay.api.verdict_table import Verdicts
 from metassay.core.errors import BadInput
-from metassay.format.numbers import equals, short, short_interval
+from metassay.format.numbers import counted, equals, short, short_interval
 from metassay.meta_evaluation.card_numbers import Row
 from metassay.statistics.judge_choice import (
+    AGREEMENT,
+    BALANCED,
     BETTER,
     CHOOSABLE,
     SAME,
@@ -44,14 +47,21 @@ def choose_best(verdicts: Verdicts) -> JudgeChoice:
             " the other half tells"
         )
     passed = verdicts.passed[complete]
-    return choose_judge(
-        (judged[:, complete] == passed).astype(np.float64),
-        passed,
-        cluster,
-        by=choices.choose,
-        confidence=choices.confidence,
-        rng=generator(choices.seed, "choice"),
-    )
+    try:
+        return choose_judge(
+            (judged[:, complete] == passed).astype(np.float64),
+            passed,
+            cluster,
+            by=choices.choose,
+            confidence=choices.confidence,
+            rng=generator(choices.seed, "choice"),
+        )
+    except ValueError:  # documents were counted, so that it is the labels
+        raise BadInput(
+            f"{verdicts.name}: people's labels of a half of the documents are all the same;"
+            f" {choices.mark}choose {BALANCED} takes passes and fails in both halves: label"
+            f" more rows, or write {choices.mark}choose {AGREEMENT}"
+        ) from None
 
 
 def choice_rows(choice: JudgeChoice, verdicts: Verdicts) -> list[Row]:
@@ -66,8 +76,8 @@ def choice_rows(choice: JudgeChoice, verdicts: Verdicts) -> list[Row]:
             "in_use": place == choice.present,
             "choosing": float(choice.choosing.values[place]),
             "value": float(choice.telling.values[place]),
-            "low": choice.value.low if is_chosen else np.nan,
-            "high": choice.value.high if is_chosen else np.nan,
+            "low": choice.value_low if is_chosen else np.nan,
+            "high": choice.value_high if is_chosen else np.nan,
             "gain": choice.gain if is_chosen else np.nan,
             "gain_low": choice.low if is_chosen else np.nan,
             "gain_high": choice.high if is_chosen else np.nan,
@@ -80,8 +90,26 @@ def choice_rows(choice: JudgeChoice, verdicts: Verdicts) -> list[Row]:
     return rows
 
 
-def choice_sentences(choice: JudgeChoice, table: pd.DataFrame) -> Iterator[str]:
+def choice_sentences(
+    choice: JudgeChoice, table: pd.DataFrame, verdicts: Verdicts
+) -> Iterator[str]:
     """Say which judge is best on the half that chooses, and what the other half tells."""
+    yield from _compare(choice, table)
+    n_rows = int(choice.choosing.rows.size)
+    left_out = int(np.count_nonzero(np.isfinite(verdicts.passed))) - n_rows
+    if left_out:
+        yield (
+            f"{counted(left_out, 'labelled row')} without a verdict of every judge did not"
+            " choose, and do not tell."
+        )
+    if find_choices(verdicts):
+        yield (
+            "Labels were chosen, and here each counts once: these numbers are about the"
+            " labelled rows."
+        )
+
+
+def _compare(choice: JudgeChoice, table: pd.DataFrame) -> Iterator[str]:
     best, present = table.iloc[choice.chosen], table.iloc[choice.present]
     statistic = best["statistic"].replace("_", " ")
     lead = f"The best of {len(table)} judges by {statistic}"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scipy import special
 
-from metassay.statistics.shares import Estimate, jeffreys
+from metassay.statistics.shares import STEPS, Estimate, jeffreys
 
 HOLDS, WORSE = "holds", "worse"
 CANNOT_TELL, NOT_CHECKED = "cannot tell", "not checked"
@@ -20,6 +20,7 @@ MARGIN = 0.1
 FEWEST = 5  # labels of a class, below which nothing is told
 POWER = 0.8  # the chance of `holds` for which labels are counted, where nothing changed
 MOST = 100_000  # labels; nobody takes more
+LEAST_SIZE, MOST_SIZE = 1e-3, 1e9  # between which the size behind an interval lies
 
 
 class Transfer(NamedTuple):
@@ -52,7 +53,8 @@ def transfer(
     ----------
     card, new : Estimate
         The rate of the card and that on the new texts, of which no text is on the card.
-        Only their value, `n` and `n_effective` are used.
+        Only their value, `n` and `n_effective` are used; where labels were weighted,
+        `size_of_interval` has the size that their interval rests on.
     margin : float
         By how much the new rate may be lower: chosen before anybody looks.
     n_tests : int
@@ -112,6 +114,39 @@ def difference_interval(
     low = difference - math.hypot(new.value - new_low, old_high - old.value)
     high = difference + math.hypot(new_high - new.value, old.value - old_low)
     return low, high
+
+
+def size_of_interval(rate: Estimate, *, confidence: float) -> float:
+    """Return how many independent labels have a Jeffreys' interval as wide as that of `rate`.
+
+    The smaller number, if the two sides differ, as those of a weighted rate do: its
+    interval combines several shares, and is wider than `n_effective` labels would make
+    it. `confidence` is that of the interval. NaN for an undefined rate.
+
+    >>> low, high = jeffreys(18, 20, confidence=0.95)
+    >>> rate = Estimate(0.9, low, high, 25, 20.0)
+    >>> round(size_of_interval(rate, confidence=0.95), 6)
+    20.0
+    """
+    if math.isnan(rate.low) or math.isnan(rate.high):
+        return math.nan
+    few, many = LEAST_SIZE, MOST_SIZE
+    for _ in range(STEPS):
+        middle = math.sqrt(few * many)
+        if _is_as_wide(middle, rate, confidence):
+            few = middle
+        else:
+            many = middle
+    return few
+
+
+def _is_as_wide(n: float, rate: Estimate, confidence: float) -> bool:
+    """Return whether n independent labels have an interval that holds that of `rate`."""
+    low, high = jeffreys(rate.value * n, n, confidence=confidence)
+    # An end that was cut off at 0 or 1 says nothing of the width.
+    reaches_low = low <= rate.low or (rate.low <= 0.0 and rate.high < 1.0)
+    reaches_high = high >= rate.high or (rate.high >= 1.0 and rate.low > 0.0)
+    return reaches_low and reaches_high
 
 
 def labels_to_hold(card: Estimate, *, margin: float, level: float) -> float:

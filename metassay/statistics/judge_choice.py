@@ -12,7 +12,7 @@ import numpy as np
 from metassay.statistics.changes import mean_interval, sign_flip_test, sum_by_cluster
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.layout import Index
-from metassay.statistics.shares import Estimate, share
+from metassay.statistics.shares import share
 
 BETTER, NOT_SHOWN, SAME = "better", "not shown", "the same judge"
 AGREEMENT, BALANCED = "agreement", "balanced_accuracy"
@@ -34,17 +34,20 @@ class JudgeChoice(NamedTuple):
     """Which judge half of the documents chose, and what the other half tells of it.
 
     `chosen`, `present`: places of judges. `value`: the chosen judge's number on the half
-    that tells. `gain`: by how much it is better there than the present judge, with the
-    interval `low` to `high` and a two-sided p; NaN if it is the present one. `labels`:
-    labelled rows, in both halves, for which a gain of `sought` is shown with a chance of
-    80 %, where judges differ as often as these two do; NaN if they never differ.
+    that tells, with its interval `value_low` to `value_high`. `gain`: by how much it is
+    better there than the present judge, with the interval `low` to `high` and a two-sided
+    p; NaN if it is the present one. `labels`: labelled rows, in both halves, for which a
+    gain of `sought` is shown with a chance of 80 %, where judges differ as often as these
+    two do; NaN if they never differ.
     """
 
     chosen: int
     present: int
     choosing: Half
     telling: Half
-    value: Estimate
+    value: float
+    value_low: float
+    value_high: float
     gain: float
     low: float
     high: float
@@ -86,7 +89,7 @@ def choose_judge(  # noqa: PLR0913 - two tables of verdicts, documents, and how 
     Raises
     ------
     ValueError
-        If a half has no row.
+        If a half has no row, or, by `balanced_accuracy`, no pass or no fail.
 
     Notes
     -----
@@ -96,22 +99,29 @@ def choose_judge(  # noqa: PLR0913 - two tables of verdicts, documents, and how 
     beside the number of the choosing half: `python -m tests.calibration.judge_choice`.
     """
     first = _random_half(cluster, rng)
+    for half in (first, ~first):
+        if not half.any():
+            raise ValueError("one document cannot be split into two halves")
+        if by == BALANCED and np.all(passed[half] == passed[half][0]):
+            raise ValueError("a half has rows of one label only")
     choosing = Half(first, _numbers(right[:, first], passed[first], by))
     telling = Half(~first, _numbers(right[:, ~first], passed[~first], by))
-    if not first.any() or first.all():
-        raise ValueError("one document cannot be split into two halves")
     best = np.flatnonzero(choosing.values >= np.max(choosing.values))
     chosen = present if present in best else int(best[0])
     weight = _weights(passed[~first], by)
     difference = (right[chosen] - right[present])[~first] * weight
     documents = np.unique(cluster[~first], return_inverse=True)[1]
-    value = _estimate(right[chosen, ~first], passed[~first], documents, by, confidence)
+    value_low, value_high = _ends(
+        right[chosen, ~first], passed[~first], documents, by, confidence
+    )
     whole = JudgeChoice(
         chosen=chosen,
         present=present,
         choosing=choosing,
         telling=telling,
-        value=value,
+        value=float(telling.values[chosen]),
+        value_low=value_low,
+        value_high=value_high,
         gain=math.nan,
         low=math.nan,
         high=math.nan,
@@ -160,7 +170,7 @@ def _random_half(cluster: Index, rng: np.random.Generator) -> Mask:
 
 def _weights(passed: Array, by: str) -> Array:
     """Return what each row counts, 1 on average: each class as much as the other, if balanced."""
-    if by == AGREEMENT or np.all(passed == passed[0]):
+    if by == AGREEMENT:
         return np.ones(passed.size)
     share_of_passes = float(np.mean(passed))
     of_class = np.where(passed == 1.0, share_of_passes, 1.0 - share_of_passes)
@@ -168,18 +178,24 @@ def _weights(passed: Array, by: str) -> Array:
 
 
 def _numbers(right: Array, passed: Array, by: str) -> Array:
-    if not passed.size:
-        return np.full(len(right), np.nan)
-    numbers: Array = np.mean(right * _weights(passed, by), axis=1)
+    """Return each judge's number; judges with the same counts have the same, to the last bit."""
+    numbers: Array
+    if by == AGREEMENT:
+        numbers = np.mean(right, axis=1)
+    else:
+        of_passes = np.mean(right[:, passed == 1.0], axis=1)
+        of_fails = np.mean(right[:, passed == 0.0], axis=1)
+        numbers = (of_passes + of_fails) / 2
     return numbers
 
 
-def _estimate(
+def _ends(
     right: Array, passed: Array, cluster: Index, by: str, confidence: float
-) -> Estimate:
-    """Return the number of one judge with its interval."""
-    if by == AGREEMENT or np.all(passed == passed[0]):
-        return share(right, cluster, confidence=confidence)
+) -> tuple[float, float]:
+    """Return the interval of one judge's number; of two shares, by squaring and adding."""
+    if by == AGREEMENT:
+        whole = share(right, cluster, confidence=confidence)
+        return whole.low, whole.high
     classes = []
     for label in (1.0, 0.0):
         rows = passed == label
@@ -188,10 +204,4 @@ def _estimate(
     value = (passes.value + fails.value) / 2
     below = math.hypot(passes.value - passes.low, fails.value - fails.low) / 2
     above = math.hypot(passes.high - passes.value, fails.high - fails.value) / 2
-    return Estimate(
-        value=value,
-        low=value - below,
-        high=value + above,
-        n=passes.n + fails.n,
-        n_effective=passes.n_effective + fails.n_effective,
-    )
+    return value - below, value + above

@@ -100,7 +100,41 @@ def test_a_card_of_another_judge_is_refused_and_its_judge_named(card):
 def test_what_is_no_card_is_refused_with_the_command_that_writes_one(tmp_path, capsys):
     new = verdicts(50, 0.9, 8)
     new.to_csv(tmp_path / "new.csv", index=False)
-    for place in (tmp_path / "none", tmp_path / "new.csv"):
+    for place in (tmp_path / "none", tmp_path / "new.csv", tmp_path):
         words = ["judge-check", str(tmp_path / "new.csv"), "--card", str(place)]
         assert main(words) == 2
         assert "metassay judge-check FILE --out FOLDER" in capsys.readouterr().err
+
+
+def test_a_card_of_chosen_labels_is_as_unsure_as_its_interval(tmp_path):
+    """Specificity rests on the few labels of rows that the judge passes."""
+    earlier = verdicts(1500, 0.9, 9)
+    unlabelled = (earlier["judge"] == "pass") & (earlier.index % 5 != 0)
+    earlier.loc[unlabelled, "human"] = ""
+    saved = judge_check(earlier)
+    saved.save(tmp_path / "chosen")
+    rows = saved.card.set_index(["slice", "statistic"])
+    of_card = rows.loc[("all", "specificity")]
+    later = judge_check(verdicts(6000, 0.9, 10), card=tmp_path / "chosen")
+    row = later.table("transfer").set_index(["slice", "statistic"])
+    difference = row.loc[("all", "specificity")]
+    # The card's own side of the interval alone is as wide as its half.
+    assert (
+        difference["difference"] - difference["low"]
+        >= of_card["high"] - of_card["value"]
+    )
+    assert (
+        difference["high"] - difference["difference"]
+        >= of_card["value"] - of_card["low"]
+    )
+
+
+def test_a_card_with_another_pass_is_refused_with_the_option_to_repeat(tmp_path):
+    grades = verdicts(200, 0.9, 11)
+    for column in ("judge", "human"):
+        grades[column] = grades[column].map({"pass": "4", "fail": "2"})
+    judge_check(grades, pass_from=3).save(tmp_path / "card")
+    with pytest.raises(BadInput, match=r"made with pass_from=3, .* with pass_from=4;"):
+        judge_check(grades, pass_from=4, card=tmp_path / "card")
+    results = judge_check(grades, pass_from=3, card=tmp_path / "card")
+    assert "transfer" in results.tables

@@ -88,3 +88,32 @@ def test_the_command_writes_the_choice(tmp_path, capsys):
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
     assert "The best of 2 judges by agreement is judge_b" in capsys.readouterr().out
     assert pd.read_csv(tmp_path / "out/choice.csv")["chosen"].tolist() == [False, True]
+
+
+def test_rows_that_take_no_part_are_counted():
+    frame = verdicts(0.7, 0.9)
+    frame.loc[:9, "judge_b"] = ""
+    results = judge_check(frame, choose="agreement")
+    table = results.table("choice")
+    assert (table["n"] + table["n_choosing"]).unique().tolist() == [290]
+    assert any(
+        line.startswith("10 labelled rows without a verdict of every judge")
+        for line in results.answer
+    )
+
+
+def test_chosen_labels_are_said_to_count_once():
+    frame = verdicts(0.75, 0.9, n=900)
+    unlabelled = (frame["judge_a"] == "pass") & (frame.index % 5 != 0)
+    frame.loc[unlabelled, "human"] = ""
+    results = judge_check(frame, choose="agreement")
+    assert any("Labels were chosen, and here each" in line for line in results.answer)
+
+
+def test_too_few_fails_for_balanced_accuracy_are_refused_and_agreement_answers():
+    frame = verdicts(0.8, 0.9, n=60)
+    frame["human"] = "pass"
+    frame.loc[0, "human"] = "fail"
+    with pytest.raises(BadInput, match=r"choose balanced_accuracy .* choose agreement"):
+        judge_check(frame, choose="balanced_accuracy")
+    assert "choice" in judge_check(frame, choose="agreement").tables

@@ -11,11 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.statistics.card_transfer import HOLDS, WORSE, labels_to_hold, transfer
+from metassay.statistics.card_transfer import (
+    HOLDS,
+    WORSE,
+    labels_to_hold,
+    size_of_interval,
+    transfer,
+)
+from metassay.statistics.label_weights import label_weights
 from metassay.statistics.shares import Estimate, share
+from metassay.statistics.weighted_cards import weighted_card
 
 STUDIES = 1000
 CONFIDENCE = 0.95
+PASSING, SENSITIVITY = 0.6, 0.9  # where only some rows are labelled
 LIKE = 0.3  # the share of a document's rows that have the document's own draw
 
 
@@ -28,6 +37,7 @@ class World(NamedTuple):
     new: int
     rows: int
     systems: int = 1
+    labelled: float = 1.0  # of the judge's passes; all of its fails are
 
 
 def rates(rng, rate, n, rows):
@@ -39,15 +49,44 @@ def rates(rng, rate, n, rows):
     return share(right.astype(float), document, confidence=CONFIDENCE)
 
 
+def weighted_rates(rng, rate, world, n):
+    """The specificity of n rows, of which all fails of the judge and some passes are labelled."""
+    document = np.arange(n) // world.rows
+    easy = rng.random(document[-1] + 1)[document]
+    luck = np.where(rng.random(n) < LIKE, easy, rng.random(n))
+    passed = rng.random(n) < PASSING
+    right = luck < np.where(passed, SENSITIVITY, rate)
+    verdict = (passed == right).astype(float)
+    labelled = (verdict == 0.0) | (rng.random(n) < world.labelled)
+    people = np.where(labelled, passed.astype(float), np.nan)
+    card = weighted_card(
+        verdict,
+        people,
+        label_weights(labelled, verdict),
+        document,
+        confidence=CONFIDENCE,
+    )
+    specificity = card["specificity"]
+    size = size_of_interval(specificity, confidence=CONFIDENCE)
+    return specificity._replace(n_effective=size)
+
+
+def drawn(rng, rate, world, n):
+    """A rate of n labels, or of n rows of which some are labelled."""
+    if world.labelled < 1.0:
+        return weighted_rates(rng, rate, world, n)
+    return rates(rng, rate, n, world.rows)
+
+
 def shares_told(world, margin, *, studies=STUDIES, seed=0):
     """Shares of studies in which any system's rate is told to hold, or to be worse."""
     rng = np.random.default_rng([seed, *map(int, np.array(world) * 1000)])
     counts = Counter()
     for _ in range(studies):
-        card = rates(rng, world.rate, world.on_card, world.rows)
+        card = drawn(rng, world.rate, world, world.on_card)
         outcomes = set()
         for _ in range(world.systems):
-            new = rates(rng, world.rate - world.loss, world.new, world.rows)
+            new = drawn(rng, world.rate - world.loss, world, world.new)
             moved = transfer(card, new, margin=margin, n_tests=world.systems)
             outcomes.add(moved.outcome)
         counts.update(outcomes)
@@ -61,6 +100,8 @@ WORLDS = [
     World(rate=0.9, loss=0.1, on_card=200, new=100, rows=5),
     World(rate=0.9, loss=0.1, on_card=200, new=40, rows=5),
     World(rate=0.9, loss=0.1, on_card=200, new=100, rows=1, systems=4),
+    World(rate=0.9, loss=0.1, on_card=1500, new=1500, rows=3, labelled=0.2),
+    World(rate=0.9, loss=0.0, on_card=1500, new=1500, rows=3, labelled=0.2),
     World(rate=0.9, loss=0.0, on_card=200, new=100, rows=1),
     World(rate=0.9, loss=0.0, on_card=200, new=200, rows=5),
     World(rate=0.9, loss=0.25, on_card=200, new=100, rows=1),
@@ -68,21 +109,23 @@ WORLDS = [
 
 
 def main():
-    """Print what is told in each world; then how many labels it takes."""
-    print(
-        "| rate | on new texts | labels: card, new | rows a document | systems | holds | worse |"
-    )
-    print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    """Print the tables of docs/judge-check.md: what is told, and how many labels it takes."""
+    print("| on the card | here | labels: card, here | rows a document | systems"
+          " | told to hold | told to be worse |")  # fmt: skip
+    print(f"|{'---:|' * 7}")
     for world in WORLDS:
         holds, worse = shares_told(world, 0.1)
+        sizes = f"{world.on_card:,}, {world.new:,}"
+        if world.labelled < 1.0:
+            sizes += f" rows, {100 * world.labelled:g} % of the judge's passes labelled"
         print(
-            f"| {world.rate:g} | {world.rate - world.loss:g} | {world.on_card}, {world.new}"
-            f" | {world.rows} | {world.systems} | {100 * holds:.1f} % | {100 * worse:.1f} % |",
+            f"| {world.rate:g} | {world.rate - world.loss:g} | {sizes} | {world.rows}"
+            f" | {world.systems} | {100 * holds:.1f} % | {100 * worse:.1f} % |",
             flush=True,
         )
     print()
     print("| rate on the card | labels on the card | margin .05 | .10 | .15 |")
-    print("| ---: | ---: | ---: | ---: | ---: |")
+    print(f"|{'---:|' * 5}")
     for rate in (0.8, 0.9, 0.95):
         for n in (100, 200, 400):
             card = Estimate(rate, np.nan, np.nan, n, n)

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy.stats import beta
 
-from metassay.statistics.card_transfer import labels_to_hold, transfer
+from metassay.statistics.card_transfer import labels_to_hold, size_of_interval, transfer
 from metassay.statistics.shares import Estimate
 
 
@@ -84,3 +84,28 @@ def test_a_card_on_few_labels_cannot_travel_within_a_small_margin():
     moved = transfer(rate(0.8, 50), rate(0.8, 30), margin=0.05)
     assert moved.outcome == "cannot tell"
     assert math.isnan(moved.labels)
+
+
+def test_the_size_behind_an_interval_is_the_number_of_labels_that_gave_it():
+    for value, n in ((0.9, 200), (0.5, 12), (1.0, 30), (0.0, 30)):
+        low, high = ends(value, n, 0.025)
+        low, high = (low if value else 0.0), (high if value < 1 else 1.0)
+        whole = Estimate(value, low, high, n, math.nan)
+        assert size_of_interval(whole, confidence=0.95) == pytest.approx(n, rel=1e-6)
+
+
+def test_the_wider_side_of_an_interval_decides_its_size():
+    low, high = ends(0.9, 100, 0.025)
+    wider_below = Estimate(0.9, low - 0.05, high, 100, math.nan)
+    size = size_of_interval(wider_below, confidence=0.95)
+    assert size < 100
+    assert ends(0.9, size, 0.025)[0] == pytest.approx(low - 0.05)
+
+
+def test_an_end_that_was_cut_off_does_not_decide():
+    low, _ = ends(0.95, 40, 0.025)
+    cut = Estimate(0.95, low, 1.0, 40, math.nan)
+    assert size_of_interval(cut, confidence=0.95) == pytest.approx(40, rel=1e-6)
+    assert math.isnan(
+        size_of_interval(rate(math.nan, 3)._replace(low=math.nan), confidence=0.95)
+    )

@@ -34,7 +34,7 @@ def test_documents_are_split_and_each_half_has_its_own_numbers():
     assert choice.choosing.values == pytest.approx(right[:, first].mean(axis=1))
     assert choice.telling.values == pytest.approx(right[:, second].mean(axis=1))
     assert choice.chosen == np.argmax(right[:, first].mean(axis=1)) == 2
-    assert choice.value.value == pytest.approx(right[2, second].mean())
+    assert choice.value == pytest.approx(right[2, second].mean())
     assert choice.gain == pytest.approx((right[2] - right[0])[second].mean())
     assert choice.outcome == "better"
 
@@ -99,3 +99,28 @@ def test_labels_are_those_of_a_paired_test_of_independent_rows():
 def test_one_document_cannot_be_split():
     with pytest.raises(ValueError, match="two halves"):
         choose(np.ones((2, 4)), np.ones(4), np.zeros(4, dtype=int))
+
+
+def test_judges_with_the_same_counts_are_equal_to_the_last_bit():
+    """Whichever rows they are right on: the one in use stays."""
+    rng = np.random.default_rng(4)
+    passed = np.array([1.0, 1.0, 0.0] * 70)
+    cluster = np.arange(210) // 3
+    for by in ("agreement", "balanced_accuracy"):
+        for _ in range(20):
+            places = rng.permutation(70)
+            orders = [places, (places + 1) % 70]
+            right = np.ones((2, 70, 3))
+            # In each document each judge is wrong on one pass, at another place.
+            right[0, :, 0] = 0
+            right[1, :, 1] = 0
+            # and on the fail of the same documents
+            right[:, orders[0][:20], 2] = 0
+            choice = choose(right.reshape(2, -1), passed, cluster, by=by, present=1)
+            assert choice.outcome == "the same judge"
+
+
+def test_balanced_accuracy_needs_both_labels_in_both_halves():
+    right, _, cluster = judged(0.7, 0.9)
+    with pytest.raises(ValueError, match="one label"):
+        choose(right, np.ones(DOCUMENTS * ROWS), cluster, by="balanced_accuracy")
