@@ -331,7 +331,8 @@ def main() -> None:
     # A machine that shuts down ends all processes at once: the run, which is told so
     # too, may be gone before it could mark anything.
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: _exit(file))
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
+            signal.signal(number, lambda *_: _exit(file))
     if not history.is_intact(file):
         sys.exit(DAMAGED)
     os.chdir(file.parent)  # Prefect reads settings in the working folder

@@ -3,7 +3,7 @@
 For people with a network. Each checkpoint is fetched from the hub by its commit, scores
 the pairs of its authors' example, and stands in a table beside the printed values. Exit
 codes: 0 if all are equal to the printed digits, 1 if one differs, 3 if one could not be
-loaded.
+loaded or was named and is left out.
 """
 
 import argparse
@@ -222,6 +222,9 @@ def main(
         if args.only and released.name not in args.only:
             continue
         reason = why_left_out(released, large=args.large or bool(args.only))
+        if reason and args.only:
+            problems.append(f"{released.name}: not compared: {reason}")
+            continue
         if reason:
             print(f"{released.name}: left out, {reason}")
             continue
@@ -308,9 +311,10 @@ def newest_commit(model: str) -> str | None:
 def _result(ours: float | None, printed: float | None, tolerance: float) -> str:
     if printed is None:
         return SHOWN
-    if ours is None or abs(ours - printed) > tolerance:
-        return DIFFERS
-    return EQUAL
+    # NaN is equal to nothing.
+    if ours is not None and abs(ours - printed) <= tolerance:
+        return EQUAL
+    return DIFFERS
 
 
 def _shown(number: float | None) -> str:

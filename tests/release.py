@@ -8,6 +8,7 @@ seconds. The output of each is in .work/release/. Ends with 1 if anything failed
 stale, or is not committed.
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -49,8 +50,15 @@ def commands(names: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 def run(name: str, command: tuple[str, ...]) -> bool:
     """Run one; say how long it took, and what it said last if it failed."""
     start = time.monotonic()
+    # The commands of dvc.yaml call `python`: it is the one that runs this.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     seconds = time.monotonic() - start
     OUTPUT.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,11 @@ from metassay.statistics.classification import PRIOR, gwet_ac1
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.label_weights import Chosen, find_chosen
 from metassay.statistics.random_numbers import generator
-from metassay.statistics.raters import annotator_test, by_agreement, latent_classes
+from metassay.statistics.raters import (
+    accuracy_by_agreement,
+    annotator_test,
+    latent_classes,
+)
 from metassay.statistics.shares import THRESHOLD, Estimate, judgments
 from metassay.statistics.weighted_cards import AC1, constant_card, labels_lacking
 
@@ -96,7 +100,9 @@ def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]
         card = cards[WHOLE].numbers
         unmet = [*_unmet(name, card, choices)]
         lines += unmet
-        agreement = by_agreement(judged, verdicts.table, weight=weight, **precision)
+        agreement = accuracy_by_agreement(
+            judged, verdicts.table, weight=weight, **precision
+        )
         contests = zip(verdicts.raters, test.contests, strict=True)
         raters = sum(np.isfinite(contest.p) for contest in test.contests)
         replacement: Row = {

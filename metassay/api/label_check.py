@@ -260,17 +260,19 @@ def _answer(labels: Labels, tables: Tables) -> Iterator[str]:
     first = next(iter(labels.judges))
     card = rows_by("statistic", tables, "card", first)
     if labels.kind == NOMINAL:
-        yield from _of_classes(tables, first, card)
+        yield from _class_sentences(tables, first, card)
     elif BIAS in card:
-        yield from _of_bias(first, card[BIAS])
+        yield from _bias_sentence(first, card[BIAS])
     yield _replace_words(labels, tables)
-    yield from beside_words(labels, tables, first)
+    yield from nearness_sentence(labels, tables, first)
     yield from more_labels(labels, tables, first, _BOARD[labels.kind])
     n = card[COUNTED[labels.kind]]["n"]
     yield from name_disagreements(tables, first, n)
 
 
-def _of_classes(tables: Tables, judge: str, card: Mapping[str, Any]) -> Iterator[str]:
+def _class_sentences(
+    tables: Tables, judge: str, card: Mapping[str, Any]
+) -> Iterator[str]:
     """Say what always giving the commonest label gets, and which class is found least."""
     baseline = card[BASELINE]
     if baseline["value"] is not None:
@@ -302,7 +304,7 @@ def _of_classes(tables: Tables, judge: str, card: Mapping[str, Any]) -> Iterator
     )
 
 
-def _of_bias(judge: str, bias: Mapping[str, Any]) -> Iterator[str]:
+def _bias_sentence(judge: str, bias: Mapping[str, Any]) -> Iterator[str]:
     if bias["value"] is None or bias["low"] is None:
         return
     which = "no bias is shown"
@@ -322,7 +324,7 @@ def _replace_words(labels: Labels, tables: Tables) -> str:
     return may_replace(tables)
 
 
-def beside_words(labels: Labels, tables: Tables, judge: str) -> Iterator[str]:
+def nearness_sentence(labels: Labels, tables: Tables, judge: str) -> Iterator[str]:
     """Say how near judge and raters are to the other raters."""
     rows = rows_by("of", tables, "beside_raters", judge)
     if not rows:

@@ -21,7 +21,7 @@ from metassay.statistics.nominal_labels import AGREEMENT, nominal_card
 from metassay.statistics.number_labels import number_card
 from metassay.statistics.ordinal_labels import BIAS, middle_grades, ordinal_card
 from metassay.statistics.random_numbers import generator
-from metassay.statistics.raters import Nearness, annotator_test, beside_raters
+from metassay.statistics.raters import Nearness, annotator_test, compare_with_raters
 from metassay.statistics.shares import Estimate
 
 Row = dict[str, Any]
@@ -108,7 +108,7 @@ def make_label_tables(
             "classes": _class_rows(cards),
             "confusion": _confusion(name, labels),
             "labels": _labels_needed(whole, labels),
-            "beside_raters": _beside_raters(name, labels),
+            "beside_raters": _nearness_rows(name, labels),
             "replacement": [replacement],
             "contests": contests,
             "disagreements": _disagreements(name, labels),
@@ -431,7 +431,7 @@ def nearness_of(labels: Labels) -> Nearness:
     return "equal" if labels.kind in UNORDERED else "squared"
 
 
-def _of_raters(name: str, labels: Labels) -> dict[str, Any]:
+def _rater_options(name: str, labels: Labels) -> dict[str, Any]:
     """Return how labels are weighed beside raters, and how they cluster."""
     weight = None
     everywhere = np.ones(len(labels.items), dtype=np.bool_)
@@ -452,7 +452,7 @@ def _replacement(name: str, labels: Labels, usual: Array) -> tuple[Row, list[Row
     choices = labels.choices
     judge = labels.judges[name]
     options = {
-        **_of_raters(name, labels),
+        **_rater_options(name, labels),
         "epsilon": choices.epsilon,
         "level": 1 - choices.confidence,
     }
@@ -487,14 +487,14 @@ def usual_label(labels: Labels) -> float:
     return float(np.mean(ratings))
 
 
-def _beside_raters(name: str, labels: Labels) -> Iterator[Row]:
+def _nearness_rows(name: str, labels: Labels) -> Iterator[Row]:
     if labels.kind == NUMBERS and not is_one_scale(name, labels):
         return
-    nearness = beside_raters(
+    nearness = compare_with_raters(
         labels.judges[name],
         labels.table,
         confidence=labels.choices.confidence,
-        **_of_raters(name, labels),
+        **_rater_options(name, labels),
     )
     for who, estimate in nearness._asdict().items():
         if estimate.n:

@@ -22,10 +22,10 @@ from metassay.api.judge_answers import (
 from metassay.api.judge_tables import WHOLE
 from metassay.api.label_check import (
     Checked,
-    beside_words,
     find_warnings,
     list_notes,
     more_labels,
+    nearness_sentence,
 )
 from metassay.api.label_table import PREFERENCES
 from metassay.api.label_tables import (
@@ -198,7 +198,7 @@ def _make_card(
     if (games >= 0).all(axis=0).any():
         numbers |= position_card(games, cluster, confidence=confidence, rng=rng)
     else:
-        numbers["first_beside_people"] = _beside_people(
+        numbers["first_beside_people"] = _first_beside_people(
             games, pairs.people[:, here], cluster, confidence
         )
     if part == WHOLE:
@@ -213,7 +213,7 @@ def _make_card(
     )
 
 
-def _beside_people(
+def _first_beside_people(
     games: Index, people: Array, cluster: Index, confidence: float
 ) -> Estimate:
     """Return how much more often than people a judge prefers what is shown first."""
@@ -290,7 +290,7 @@ def _answer(pairs: Pairs, tables: Tables) -> Iterator[str]:
     yield from _position_words(first, card)
     yield _strength_words(pairs, tables, first, card)
     yield may_replace(tables)
-    yield from beside_words(pairs.labels, tables, first)
+    yield from nearness_sentence(pairs.labels, tables, first)
     yield from more_labels(pairs.labels, tables, first, _BOARD)
     yield from name_disagreements(tables, first, card["agreement"]["n"])
 

@@ -114,7 +114,7 @@ def read_pairs(roles: ColumnRoles) -> Pairs:
         mean = np.where(
             n_people > 0, np.nansum(people, axis=0) / np.maximum(n_people, 1), np.nan
         )
-    labels = {name: _as_floats(code) for name, code in preferred.items()}
+    labels = {name: _float_codes(code) for name, code in preferred.items()}
     table = np.array([labels[name] for name in choices.human])
     in_both = any((of_judge >= 0).all(axis=0).any() for of_judge in games.values())
     rule = f"preferences between {len(systems)} systems ({columns[0]}, {columns[1]})"
@@ -181,7 +181,7 @@ def _codes(share: Array) -> Index:
     return np.where(np.isfinite(share), code, -1).astype(np.intp)
 
 
-def _as_floats(code: Index) -> Array:
+def _float_codes(code: Index) -> Array:
     return np.where(code >= 0, code, np.nan).astype(np.float64)
 
 

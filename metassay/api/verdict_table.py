@@ -33,9 +33,8 @@ from metassay.tabular.rows import Findings
 from metassay.tabular.scales import guess_direction
 from metassay.tabular.sheet import Sheet, to_keys
 
-_OF_SCORER = re.compile(
-    r"(?<=.)_(?:human|judge)(?:_.*)?"
-)  # columns that `metassay import` writes
+# Columns that `metassay import` writes.
+_OF_SCORER = re.compile(r"(?<=.)_(?:human|judge)(?:_.*)?")
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
 BY = "by "  # prefix of a slice's column: its name may be that of another column
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
@@ -173,7 +172,9 @@ def collect_items(roles: ColumnRoles, labels: Mapping[str, Array]) -> LabelledIt
     if choices.rater:
         keys = [*roles.ids, *filter(None, [choices.system])]
         (by_row,) = raters.values()
-        first, judges, raters = _by_item(sheet, keys, choices, judges, by_row, faults)
+        first, judges, raters = _group_by_item(
+            sheet, keys, choices, judges, by_row, faults
+        )
     items = _items(sheet, first, roles.ids, choices, faults)
     raise_problems(faults.lines())
     table = np.array([*raters.values()], dtype=np.float64).reshape(
@@ -399,9 +400,9 @@ def _verdict_columns(sheet: Sheet, names: Sequence[str], options: Choices) -> li
 
     A column that is called after a judge or a person is one, too, if most of its cells
     are; what the other cells mean is asked later. If no such column has known labels,
-    those with other numbers are taken, and
-    those with a few different words are taken, as `entailed` and `contradicted`; so are
-    those that share a label with the others, as `yes`, `unsure` and `no`.
+    those with other numbers are taken, and those with a few different words, as
+    `entailed` and `contradicted`; so are those that share a label with the others, as
+    `yes`, `unsure` and `no`.
     """
     likely = [name for name in names if _is_verdict(sheet, name, options)]
     sides = {scorer_of(name) for name in likely}
@@ -625,10 +626,14 @@ def _ask_grades(
     )
 
 
-def _by_item(
-    sheet: Sheet, keys: list[str], choices: Choices, judges: Mapping[str, Array], labels: Array,
+def _group_by_item(
+    sheet: Sheet,
+    keys: list[str],
+    choices: Choices,
+    judges: Mapping[str, Array],
+    labels: Array,
     faults: Findings,
-) -> tuple[Any, dict[str, Array], dict[str, Array]]:  # fmt: skip
+) -> tuple[Any, dict[str, Array], dict[str, Array]]:
     """Turn rows per item and rater into items: each item's first row, judges, raters."""
     if not keys:
         what = f"has a row per rater ({quoted(choices.rater)}), and no column that names the item"

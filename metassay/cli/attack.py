@@ -20,7 +20,8 @@ from metassay.judges.make import llm_members
 from metassay.project import kit
 
 INVENTED = "sample_facts"  # public texts that come with Metassay
-_HEAD = re.compile(r"^datasets:[ \t]*$", re.MULTILINE)
+# The entry that is added is indented by two spaces, so those below it must be, too.
+_HEAD = re.compile(r"^datasets:[ \t]*\n(?=  \S)", re.MULTILINE)
 _SETTINGS = """\
 # Attacks on {judge}: made by `metassay attack`, and yours to edit (docs/judges.md).
 name: {name}
@@ -41,7 +42,7 @@ def attack(args: argparse.Namespace) -> int:
     if judge not in params.judges:
         known = ", ".join(sorted(params.judges)) or "none"
         close = hint(judge, params.judges)
-        raise BadInput(f"{PARAMS} > judges: no {judge!r}{close}; there are: {known}")
+        raise BadInput(f"{PARAMS} > judges: no {judge!r}; known: {known}{close}")
     name = f"attacks_{judge}" + (f"_{args.dataset}" if args.dataset else "")
     if problem := name_problem(name):
         raise BadInput(f"{BENCHMARKS / name}: {problem}; give the judge a shorter name")
@@ -50,8 +51,8 @@ def attack(args: argparse.Namespace) -> int:
         _write_test(file, judge, args.dataset or INVENTED)
         print(f"made {file}")
         params = load()
-    _check_test(file, params, judge)
-    if _asks_models(params, judge):
+    test = _check_test(file, params, judge)
+    if any(_asks_models(params, each) for each in test.judges):
         n_questions = print_cost(name)
         if n_questions and not args.yes and not _confirm(judge, args.dataset):
             print("nothing was asked", file=sys.stderr)
@@ -85,25 +86,26 @@ def _add_invented() -> None:
     text = REGISTRY.read_text(encoding="utf-8")
     if len(_HEAD.findall(text)) != 1:
         raise BadInput(
-            f"{REGISTRY}: has no line `datasets:` that a dataset can be added below; write"
-            " the datasets as a block below it"
+            f"{REGISTRY}: {INVENTED} cannot be added; write the datasets as a block below"
+            " a line `datasets:`, each name indented by two spaces"
         )
     for name, content in kit.invented_facts().items():
         path = Path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     entry = kit.registry_entry(INVENTED)
-    text = _HEAD.sub(lambda head: f"{head[0]}\n{entry.rstrip()}", text)
+    text = _HEAD.sub(lambda head: head[0] + entry, text)
     write_if_changed(REGISTRY, text)
     print(f"added the invented texts {INVENTED}: data/{INVENTED}, and {REGISTRY}")
 
 
-def _check_test(file: Path, params: Params, judge: str) -> None:
+def _check_test(file: Path, params: Params, judge: str) -> AttackTest:
     test = params.every[file.parent.name]
     if not isinstance(test, AttackTest):
         raise BadInput(f"{file}: is no test by attacks; rename its folder")
     if judge not in test.judges:
         raise BadInput(f"{file} > judges: {judge!r} is not there; add it")
+    return test
 
 
 def _asks_models(params: Params, judge: str) -> bool:

@@ -80,7 +80,7 @@ def _own_model(args: argparse.Namespace) -> OwnModel | None:
         for option, value in options.items():
             if value is not None:
                 raise BadInput(
-                    f"{option}: is of a language model, which no option names; add"
+                    f"{option}: belongs to a language model, and no option names one; add"
                     " --model MODEL, as its provider calls it"
                 )
         return None
@@ -110,14 +110,14 @@ def _own_model(args: argparse.Namespace) -> OwnModel | None:
 
 def _print_price(folder: Path, name: str, own_model: OwnModel) -> None:
     """Print what the first run would ask the model, and its price; nothing is asked."""
-    from metassay.cli.ledger_commands import cost
+    from metassay.cli.ledger_commands import print_cost
 
     print(
-        f"{own_model.name} is in every place that a model can take; read params.yaml and"
-        f" {BENCHMARKS / name / PARAMS}"
+        f"{own_model.name} does all that a language model can do; params.yaml and"
+        f" {BENCHMARKS / name / PARAMS} say what that is"
     )
     with contextlib.chdir(folder):
-        cost(argparse.Namespace(name=name))
+        print_cost(name)
     print(f"to ask it one question first: metassay probe {own_model.name}")
 
 

@@ -2,15 +2,16 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from metassay.cli.project import check_project
-from metassay.cli.terminal import folded
+from metassay.cli.terminal import folded, ruled
 from metassay.core.atomic import is_stdout
 from metassay.core.errors import BadInput
 from metassay.core.params import MaxCost
@@ -21,6 +22,9 @@ from metassay.llm.budget import Spending, spending, spent_by_prefix
 from metassay.llm.ledger import Ledger, export, import_
 from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.project import cost as plan
+
+# Stage and model share a column, so that long names are whole on a terminal of 80 columns.
+_HEADS = ("stage, model", "questions", "in ledger", "tokens read", "written", "cost")
 
 
 def cost(args: argparse.Namespace) -> int:
@@ -46,21 +50,16 @@ def print_cost(name: str) -> int:
     if not costs.planned:
         console.print(f"{name} asks no language model and costs nothing")
         return 0
-    heads = (
-        "stage",
-        "model",
-        "questions",
-        "in ledger",
-        "tokens to read",
-        "to write",
-        "cost",
-    )
-    table = folded(*heads, title=f"{name}: questions still to ask")
+    names, *others = _HEADS
+    columns = [Column(head, overflow="fold") for head in others]
+    # Rich takes room from columns of names last.
+    by_name = Column(names, overflow="fold", no_wrap=True)
+    table = ruled(by_name, *columns, title=f"{name}: questions still to ask")
     for row in costs.planned:
         table.add_row(*map(Text, _cells(row)))
     console.print(table)
-    for row in costs.planned:
-        console.print(f"{row.stage}: {row.estimate.counted}", soft_wrap=True)
+    for line in _how_counted(costs.planned):
+        console.print(line, soft_wrap=True)
     for note in [*costs.notes, *plan.refusals(params, name, session, costs.planned)]:
         console.print(f"note: {note}", markup=False, soft_wrap=True)
     for line in _totals(costs.planned, params.max_cost, spent):
@@ -146,7 +145,16 @@ def _cells(row: plan.Planned) -> tuple[str, ...]:
         f"{costs.calls_in_ledger:,}",
         f"about {costs.prompt_tokens:,}",
     )
-    return (row.stage, row.model, *counts, written, money)
+    return (f"{row.stage}\n  {row.model}", *counts, written, money)
+
+
+def _how_counted(planned: Sequence[plan.Planned]) -> Iterator[str]:
+    """Yield how tokens were counted: once if all stages agree, else with the stages."""
+    stages: dict[str, list[str]] = {}
+    for row in planned:
+        stages.setdefault(row.estimate.counted, []).append(row.stage)
+    for counted, names in stages.items():
+        yield counted if len(stages) == 1 else f"{', '.join(names)}: {counted}"
 
 
 def _totals(
@@ -162,11 +170,19 @@ def _totals(
             sum(c.cost_at_most for c in of_currency),
         )
         yield f"in total about {expected:.4f} {currency}, at most {most:.4f}"
+    if by_currency:
+        yield (
+            "expect the first price; the second is a bound: every answer as long as max_tokens,"
+            " and asked for again as often as may be"
+        )
     paid = f"{spent.spent:.4f} {spent.currency or ''}".strip()
     if spent.at_most > spent.spent:
         paid += f" (at most {spent.at_most:.4f}, with calls whose cost is not known)"
     if cap is None:
-        yield f"no cap: params.yaml > max_cost is null; paid by this project so far: {paid}"
+        yield (
+            f"no cap: params.yaml > max_cost is null; paid by this project so far: {paid};"
+            " to set one, write max_cost: {amount: 5, currency: USD}"
+        )
     else:
         left = max(cap.amount - spent.at_most, 0.0)
         yield (

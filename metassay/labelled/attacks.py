@@ -1,9 +1,9 @@
 """The test `attacks`: texts that are not entailed, attacked and as they are."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from metassay.core.options import Options, Seed, refuse
 from metassay.labelled.records import (
@@ -55,6 +55,19 @@ class AttackOptions(Options):
         Annotated[str, refuse(lambda kind: None if kind in ATTACKS else _UNKNOWN)]
     ]
     margin: Annotated[float, Field(gt=0, lt=1)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for kind in self.kinds:
+            if not _exists(kind, self.attacked):
+                raise ValueError(
+                    f"kinds: {kind} needs attacked: hypothesis; remove it, or set that"
+                )
+        return self
+
+
+def _exists(kind: str, attacked: str) -> bool:
+    return attacked == "hypothesis" or kind not in NOT_OF_PREMISES
 
 
 class _Claim(NamedTuple):
@@ -136,6 +149,6 @@ def _items(claim: _Claim, options: AttackOptions) -> Iterator[ItemRow]:
 
 
 def _is_asked(name: str, options: AttackOptions) -> bool:
-    if options.attacked == "premise" and name in NOT_OF_PREMISES:
+    if not _exists(name, options.attacked):
         return False
     return not options.kinds or name in options.kinds

@@ -111,7 +111,7 @@ def list_metrics(descriptions: Mapping[str, Description]) -> str:
             f"### {RELEASED}",
             "",
             "Some datasets contain scores. They are shown as released, and never compared"
-            " with Metassay's scores of a similar name. `metassay/metrics/released/` has their"
+            " with Metassay's scores of a similar name. `metassay/metrics/released.py` has their"
             f" meaning, range and source: {names}.",
             "",
         ]

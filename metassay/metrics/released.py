@@ -40,10 +40,33 @@ def _score(
     )
 
 
+def _rouges(dataset: str, compared: str, source: str) -> list[Description]:
+    """Describe ROUGE-1, ROUGE-2 and ROUGE-L with what `compared` says."""
+    return [
+        _score(
+            f"{dataset}_rouge{variant}",
+            f"ROUGE-{variant} with {compared}, as released",
+            source,
+        )
+        for variant in ("1", "2", "L")
+    ]
+
+
+def _frank_bertscores(name: str, compared: str) -> list[Description]:
+    """Describe precision, recall and F1 of FRANK's BERTScore with what `compared` says."""
+    return [
+        _score(
+            f"frank_{name}_{statistic.lower()}",
+            f"BERTScore {statistic} with {compared}",
+            FRANK,
+            range=(-1, 1),
+        )
+        for statistic in ("precision", "recall", "F1")
+    ]
+
+
 _SCORES = [
-    _score("xsum_rouge1", "ROUGE-1 with the reference, as released", XSUM),
-    _score("xsum_rouge2", "ROUGE-2 with the reference, as released", XSUM),
-    _score("xsum_rougeL", "ROUGE-L with the reference, as released", XSUM),
+    *_rouges("xsum", "the reference", XSUM),
     _score(
         "xsum_bertscore",
         "BERTScore with the reference, as released",
@@ -75,9 +98,7 @@ _SCORES = [
         UNIEVAL,
     ),
     _score("unieval_overall", "mean of UniEval's dimensions", UNIEVAL, range=(0, None)),
-    _score("scholarsum_rouge1", "ROUGE-1 with the abstract, as released", SCHOLARSUM),
-    _score("scholarsum_rouge2", "ROUGE-2 with the abstract, as released", SCHOLARSUM),
-    _score("scholarsum_rougeL", "ROUGE-L with the abstract, as released", SCHOLARSUM),
+    *_rouges("scholarsum", "the abstract", SCHOLARSUM),
     _score(
         "scholarsum_bertscore",
         "BERTScore with the abstract, as released",
@@ -104,44 +125,11 @@ _SCORES = [
         SCHOLARSUM,
         range=(0, None),
     ),
-    _score("frank_rouge1", "ROUGE-1 with the reference, as released", FRANK),
-    _score("frank_rouge2", "ROUGE-2 with the reference, as released", FRANK),
-    _score("frank_rougeL", "ROUGE-L with the reference, as released", FRANK),
+    *_rouges("frank", "the reference", FRANK),
     _score("frank_bleu", "BLEU with the reference, as released", FRANK, range=(0, 100)),
     _score("frank_meteor", "METEOR with the reference, as released", FRANK),
-    _score(
-        "frank_bertscore_precision",
-        "BERTScore precision with the reference",
-        FRANK,
-        range=(-1, 1),
-    ),
-    _score(
-        "frank_bertscore_recall",
-        "BERTScore recall with the reference",
-        FRANK,
-        range=(-1, 1),
-    ),
-    _score(
-        "frank_bertscore_f1", "BERTScore F1 with the reference", FRANK, range=(-1, 1)
-    ),
-    _score(
-        "frank_bertscore_article_precision",
-        "BERTScore precision with the article",
-        FRANK,
-        range=(-1, 1),
-    ),
-    _score(
-        "frank_bertscore_article_recall",
-        "BERTScore recall with the article",
-        FRANK,
-        range=(-1, 1),
-    ),
-    _score(
-        "frank_bertscore_article_f1",
-        "BERTScore F1 with the article",
-        FRANK,
-        range=(-1, 1),
-    ),
+    *_frank_bertscores("bertscore", "the reference"),
+    *_frank_bertscores("bertscore_article", "the article"),
     _score(
         "frank_factcc",
         "share of sentences that FactCC finds consistent with the article",

@@ -42,10 +42,13 @@ def _sentences(judge: str, rows: Sequence[Row], true: Row | None) -> Iterator[st
         verdict: [row for row in rows if row["verdict"] == verdict]
         for verdict in (GAMED, ROBUST, UNKNOWN)
     }
-    n = counted(max(row["n"] for row in rows), "false text")
-    documents = counted(max(row["n_documents"] for row in rows), "document")
-    plain = next((row["plain"] for row in rows if row["n"]), None)
-    passes = f"{judge} passes {short(plain)} of {n} of {documents} as they are"
+    most = max(rows, key=lambda row: row["n"])
+    if not most["n"]:
+        yield f"{judge} has no false text with both answers, as it is and attacked."
+        return
+    n = counted(most["n"], "false text")
+    documents = counted(most["n_documents"], "document")
+    passes = f"{judge} passes {short(most['plain'])} of {n} of {documents} as they are"
     if true is not None and true["value"] is not None:
         passes += f", and {short(true['value'])} of the true ones"
     yield f"{passes}."
@@ -62,7 +65,8 @@ def _sentences(judge: str, rows: Sequence[Row], true: Row | None) -> Iterator[st
     if unknown := by_verdict[UNKNOWN]:
         yield f"These texts cannot tell of {', '.join(map(_words, unknown))}."
     if missing := sum(row["n_missing"] for row in rows):
-        yield f"{missing:,} answers are missing."
+        pairs = counted(missing + sum(row["n"] for row in rows), "pair")
+        yield f"{missing:,} of {pairs} of a plain and an attacked text lack an answer."
 
 
 def _words(row: Row) -> str:

@@ -106,14 +106,14 @@ def nominal_card(
 def coefficients(n: int, n_labels: int) -> dict[str, Coefficient]:
     """Return the numbers of a whole table (..., n * n), by name; `n_labels` rows are labelled."""
 
-    def of_square(number: Coefficient) -> Coefficient:
+    def take_square(number: Coefficient) -> Coefficient:
         return lambda table: number(_square(table, n))
 
     return {
-        AGREEMENT: of_square(agreement),
-        "cohen_kappa": of_square(cohen_kappa),
-        "gwet_ac1": of_square(gwet_ac1),
-        "krippendorff_alpha": of_square(
+        AGREEMENT: take_square(agreement),
+        "cohen_kappa": take_square(cohen_kappa),
+        "gwet_ac1": take_square(gwet_ac1),
+        "krippendorff_alpha": take_square(
             lambda table: krippendorff_alpha(table, n_labels)
         ),
     }
@@ -189,10 +189,10 @@ def _recall(
     if rows.is_whole:
         return share_among(rows.judge == code, of_label, rows, confidence=confidence)
 
-    def of_class(table: Tables) -> Tables:
+    def class_recall(table: Tables) -> Tables:
         return recall(_square(table, rows.n_judge))[..., code]
 
-    estimate = label_estimate(of_class, rows, confidence=confidence, rng=rng)
+    estimate = label_estimate(class_recall, rows, confidence=confidence, rng=rng)
     return estimate._replace(n=int(np.count_nonzero(of_label)))
 
 
@@ -205,11 +205,11 @@ def _class_share(
     if rows.is_whole:
         return _people_alone(rows, code, confidence)
 
-    def of_class(table: Tables) -> Tables:
+    def class_share(table: Tables) -> Tables:
         square = _square(table, rows.n_judge)
         return quotient(square[..., code, :].sum(axis=-1), square.sum(axis=(-1, -2)))
 
-    return label_estimate(of_class, rows, confidence=confidence, rng=rng)
+    return label_estimate(class_share, rows, confidence=confidence, rng=rng)
 
 
 def _people_alone(rows: LabelRows, code: int, confidence: float) -> Estimate:

@@ -103,7 +103,7 @@ def ordinal_card(
         constant = _constant_table(table, split)
     numbers, base_rate = {}, {}
     for name, number in coefficients(values, n_labels).items():
-        of_rows = _of_levels(number, split)
+        of_rows = _take_codes(number, split)
         numbers[name] = label_estimate(of_rows, rows, confidence=confidence, rng=rng)
         of_constant = float(of_rows(constant)) if has_table else np.nan
         # Rounded: 0 by rounding error is 0.
@@ -248,19 +248,19 @@ def _split(pairs: Index, n: int) -> Array:
     return shares
 
 
-def _of_levels(number: Coefficient, split: Array) -> Coefficient:
+def _take_codes(number: Coefficient, split: Array) -> Coefficient:
     """Return the number as a function of tables (..., codes * levels)."""
     n_levels, n_codes = split.shape
     is_plain = n_codes == n_levels and bool(np.all(np.diag(split) == 1))
 
-    def of_codes(table: Tables) -> Tables:
+    def sum_codes(table: Tables) -> Tables:
         square = table.reshape(*table.shape[:-1], n_codes, n_levels)
         if is_plain:  # no row lies between two grades
             return number(square)
         # Not by `@`, whose order of summation depends on the processor.
         return number((split[:, :, None] * square[..., None, :, :]).sum(axis=-2))
 
-    return of_codes
+    return sum_codes
 
 
 def _constant_table(table: Array, split: Array) -> Array:

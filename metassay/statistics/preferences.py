@@ -73,7 +73,7 @@ def _square(table: Tables) -> Tables:
     return table.reshape(*table.shape[:-1], PREFERENCES, PREFERENCES)
 
 
-def _without_ties(table: Tables) -> Tables:
+def _agreement_without_ties(table: Tables) -> Tables:
     return agreement(_square(table)[..., :TIE, :TIE])
 
 
@@ -86,7 +86,7 @@ def _mirrored_kappa(table: Tables) -> Tables:
 
 _COEFFICIENTS: dict[str, Coefficient] = {
     "agreement": lambda table: agreement(_square(table)),
-    "agreement_without_ties": _without_ties,
+    "agreement_without_ties": _agreement_without_ties,
     "cohen_kappa": _mirrored_kappa,
 }
 

@@ -1,9 +1,9 @@
 """A judge beside raters: can it replace one, and how accurate is it where raters disagree?
 
-`annotator_test` and `beside_raters` leave each rater out in turn and compare judge and
+`annotator_test` and `compare_with_raters` leave each rater out in turn and compare judge and
 rater with the others: on how many items is the judge at least as near to them as the
 rater, and how near are both. Labels are codes or numbers (raters, items).
-`by_agreement` and `latent_classes` take verdicts: 1 (pass) or 0 (fail), a judge's
+`accuracy_by_agreement` and `latent_classes` take verdicts: 1 (pass) or 0 (fail), a judge's
 (items,), raters' (raters, items). NaN is missing.
 """
 
@@ -261,7 +261,7 @@ def _weighted_effect(lead: Array, cluster: Clusters, weight: Array) -> float:
     return max(lead.size / items, mean.variance * lead.size / spread)
 
 
-def by_agreement(
+def accuracy_by_agreement(
     judge: ArrayLike,
     ratings: ArrayLike,
     *,
@@ -337,7 +337,7 @@ class BesideRaters(NamedTuple):
     difference: Estimate  # judge less rater
 
 
-def beside_raters(
+def compare_with_raters(
     judge: ArrayLike,
     ratings: ArrayLike,
     *,

@@ -104,7 +104,11 @@ def verdict_shares(
             by_verdict.append(Estimate(*UNDEFINED, n, 0.0))
         else:
             labels = people[has_label], weight[has_label], cluster[has_label]
-            by_verdict.append(weighted_share(*labels, confidence=confidence))
+            of_side = weighted_share(*labels, confidence=confidence)
+            if np.isnan(of_side.low):
+                # One document, whose rows may be alike: the next may be all otherwise.
+                of_side = of_side._replace(low=0.0, high=1.0)
+            by_verdict.append(of_side)
     return VerdictShares(judge, *by_verdict)
 
 

@@ -1,5 +1,7 @@
 """What forms tell raters and ask them."""
 
+from collections.abc import Iterator
+
 from metassay.datasets.annotations import MOST_FACTS
 from metassay.studies.record import Choice, Question
 
@@ -45,43 +47,32 @@ ELEMENTS_INSTRUCTIONS = (
         "a reader concludes; else it is minor."
     ),
 )
+_ERRORS = {
+    "incorrect": "the input says something else",
+    "missing": "something is left out without which the element misleads",
+    "not in notes": "the input says nothing of the kind",
+}
+
+
+def _label_choices() -> Iterator[Choice]:
+    """Yield a choice without an error, then each category of error, minor and critical.
+
+    The value 2 i + 1 is category i, minor; 2 i + 2 is category i, critical.
+    """
+    yield Choice(word="correct", value=0.0, means="the input says so")
+    value = 0.0
+    for error, means in _ERRORS.items():
+        for severity in ("minor", "critical"):
+            value += 1
+            yield Choice(word=f"{error} ({severity})", value=value, means=means)
+
+
 LABEL = Question(
     name="label",
     column="label",
     kind="choice",
     asks="Is the element right, by the input?",
-    # The value 2 i + 1 is category i, minor; 2 i + 2 is category i, critical.
-    choices=(
-        Choice(word="correct", value=0.0, means="the input says so"),
-        Choice(
-            word="incorrect (minor)", value=1.0, means="the input says something else"
-        ),
-        Choice(
-            word="incorrect (critical)",
-            value=2.0,
-            means="the input says something else",
-        ),
-        Choice(
-            word="missing (minor)",
-            value=3.0,
-            means="something is left out without which the element misleads",
-        ),
-        Choice(
-            word="missing (critical)",
-            value=4.0,
-            means="something is left out without which the element misleads",
-        ),
-        Choice(
-            word="not in notes (minor)",
-            value=5.0,
-            means="the input says nothing of the kind",
-        ),
-        Choice(
-            word="not in notes (critical)",
-            value=6.0,
-            means="the input says nothing of the kind",
-        ),
-    ),
+    choices=tuple(_label_choices()),
 )
 
 # Source of the statuses: Ben Abacha et al. 2023, evaluation metrics for medical note
@@ -123,7 +114,6 @@ OMITTED = Question(
     whole=True,
 )
 
-
 PAIRS_INSTRUCTIONS = (
     (
         "Two texts, A and B, were written from one input. Say which of them you would "
@@ -146,7 +136,6 @@ PREFERENCE = Question(
         Choice(word="tie", value=0.5),
     ),
 )
-
 
 READING_INSTRUCTIONS = (
     (

@@ -93,7 +93,7 @@ class ScoreRow(NamedTuple):
     doc_id: str
     author: str
     part: str
-    metric: str  # a name in metassay/metrics/released/, or of one of `Rows.metrics`
+    metric: str  # a name in metassay/metrics/released.py, or of one of `Rows.metrics`
     value: float | None
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from metassay.api.judge_check import judge_check
 from metassay.statistics.classification import gwet_ac1
-from metassay.statistics.raters import by_agreement, latent_classes
+from metassay.statistics.raters import accuracy_by_agreement, latent_classes
 from tests.calibration.judge_cards import World, alike
 
 STUDIES = 200
@@ -84,9 +84,9 @@ def raters_covered(rows, passing, per, *, studies=STUDIES, seed=0):
         latent = latent_classes(
             verdicts[0], verdicts[1:], confidence=0.95, rng=rng, cluster=of
         )
-        apart = by_agreement(verdicts[0], verdicts[1:], confidence=0.95, cluster=of)[
-            "all", "difference"
-        ]
+        apart = accuracy_by_agreement(
+            verdicts[0], verdicts[1:], confidence=0.95, cluster=of
+        )["all", "difference"]
         hits += (
             latent.sensitivity[0].low <= 0.88 <= latent.sensitivity[0].high,
             latent.specificity[0].low <= 0.88 <= latent.specificity[0].high,

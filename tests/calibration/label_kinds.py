@@ -150,18 +150,29 @@ def numbers(rng, world, rows, *, ordinal, hide=True):
     return result
 
 
+def count_hits(study, truth, studies):
+    """Return how often the intervals of a study held the truth, and how many there were.
+
+    By name. `study()` draws a study and returns its estimates, `truth` has the true ones.
+    """
+    counts = defaultdict(lambda: np.zeros(2))
+    for _ in range(studies):
+        for name, result in study().items():
+            if np.isfinite(result.low):
+                counts[name] += result.low <= truth[name].value <= result.high, 1
+    return counts
+
+
 def coverage(world, *, ordinal, studies=STUDIES, seed=0):
     """Return the coverage of each number's interval, and how many there were, by name."""
     rng = np.random.default_rng([seed, 43, int(ordinal)])
     alone = world._replace(per=1, labelled=1.0)
     truth = numbers(rng, alone, WHOLE, ordinal=ordinal, hide=False)
-    hits, defined = defaultdict(int), defaultdict(int)
-    for _ in range(studies):
-        for name, result in numbers(rng, world, world.rows, ordinal=ordinal).items():
-            if np.isfinite(result.low):
-                defined[name] += 1
-                hits[name] += result.low <= truth[name].value <= result.high
-    return {name: (hits[name], defined[name]) for name in defined}
+
+    def study():
+        return numbers(rng, world, world.rows, ordinal=ordinal)
+
+    return count_hits(study, truth, studies)
 
 
 def rates(studies=STUDIES):

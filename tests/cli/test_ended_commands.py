@@ -19,6 +19,8 @@ import os, signal, sys, time
 from metassay.cli import importing
 from metassay.cli.main import main
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored
+
 def end(*_):
     os.kill(os.getpid(), getattr(signal, sys.argv[1]))
     time.sleep(60)

@@ -105,6 +105,12 @@ def test_an_attack_that_is_not_known_is_refused() -> None:
         chosen_test("attacks", OPTIONS | {"kinds": ["bribe"]}, where="params.yaml")
 
 
+def test_an_attack_that_premises_do_not_have_is_not_left_out_in_silence() -> None:
+    kinds = {"attacked": "premise", "kinds": ["denial", "near_citation"]}
+    with pytest.raises(BadInput, match="near_citation needs attacked: hypothesis"):
+        chosen_test("attacks", OPTIONS | kinds, where="params.yaml")
+
+
 # ---- cards ---------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """`make papers-models` with tiny models in the place of released ones; it loads nothing else."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,6 +111,26 @@ def test_a_checkpoint_that_nobody_has_saved_is_no_failure(
     (ctc,) = (each for each in CHECKPOINTS if each.name == "CTC")
     assert main([], [ctc]) == 0
     assert "CTC: left out, no folder models/ctc;" in capsys.readouterr().out
+
+
+def test_a_checkpoint_that_is_named_and_not_there_ends_with_3(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["--only", "CTC"]) == 3
+    assert "CTC: not compared: no folder models/ctc;" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ours", [None, math.nan])
+def test_no_number_is_equal_to_no_printed_one(
+    ours: float | None, capsys: pytest.CaptureFixture[str], monkeypatch
+) -> None:
+    def without_number(*_: object) -> list[float | None]:
+        return [ours] * len(BLEURT.pairs)
+
+    monkeypatch.setitem(released_models._VALUES, BLEURT.section, without_number)
+    monkeypatch.setattr(released_models, "newest_commit", lambda _: "0" * 40)
+    assert main([], [BLEURT]) == 1
+    assert capsys.readouterr().out.count("| DIFFERS |") == len(BLEURT.pairs)
 
 
 def test_each_checkpoint_has_a_printed_value_per_pair_or_none() -> None:

@@ -155,7 +155,7 @@ REFUSALS: dict[str, Refusal] = {
     "an address without a model": Refusal(
         f"init study --base-url {ADDRESS}",
         FILES,
-        "--base-url: is of a language model, which no option names",
+        "--base-url: belongs to a language model, and no option names one",
         "add --model MODEL",
         (add("--model MODEL", MODEL="m"),),
     ),

@@ -38,4 +38,24 @@ def test_attacks_stand_by_their_gain_and_missing_answers_are_counted() -> None:
         "It is gamed by 2 of 3 attacks: source appended +.80 [.60, .90], denial +.50"
         " [.30, .70]."
     ) in weak
-    assert weak.endswith("These texts cannot tell of hedge. 3 answers are missing.")
+    assert weak.endswith(
+        "These texts cannot tell of hedge. 3 of 363 pairs of a plain and an attacked text"
+        " lack an answer."
+    )
+
+
+def test_the_plain_share_is_of_the_texts_that_are_counted() -> None:
+    gains, cards = tables()
+    weak = gains["judge"] == "weak"
+    # The first row lacks more answers than the others: its share is of fewer texts.
+    gains.loc[gains.index[weak][0], ["n", "n_documents", "plain"]] = [60, 40, 0.3]
+    _, sentence = attack_sentences(gains, cards)
+    assert sentence.startswith("weak passes .10 of 120 false texts of 70 documents")
+
+
+def test_a_judge_without_an_answer_gets_no_share() -> None:
+    gains, cards = tables()
+    nothing = gains[gains["judge"] == "strong"].assign(n=0, n_documents=0, plain=None)
+    assert attack_sentences(nothing, cards) == [
+        "strong has no false text with both answers, as it is and attacked."
+    ]

@@ -18,7 +18,7 @@ from metassay.statistics.nominal_labels import (
 )
 from metassay.statistics.number_labels import correlation, number_card
 from metassay.statistics.ordinal_labels import gwet_ac2, middle_grades, ordinal_card
-from metassay.statistics.raters import annotator_test, beside_raters
+from metassay.statistics.raters import annotator_test, compare_with_raters
 
 N = 90
 OPTIONS = {"confidence": 0.95}
@@ -296,11 +296,11 @@ def test_the_annotator_test_is_that_of_its_authors(kind, seed):
 def test_nearness_to_the_other_raters_by_hand():
     judge = np.array([1.0, 2.0])
     ratings = np.array([[1.0, 1.0], [1.0, 3.0], [2.0, np.nan]])
-    equal = beside_raters(judge, ratings, **OPTIONS)
+    equal = compare_with_raters(judge, ratings, **OPTIONS)
     # Item 1: judge 1/2, 1/2, 1 of the others; raters 1/2, 1/2, 0. Item 2: 0 throughout.
     assert equal.judge.value == pytest.approx(2 / 5)
     assert equal.rater.value == pytest.approx(1 / 5)
-    squared = beside_raters(judge, ratings, **OPTIONS, nearness="squared")
+    squared = compare_with_raters(judge, ratings, **OPTIONS, nearness="squared")
     assert squared.judge.value == pytest.approx((0.5 + 0.5 + 0 + 1 + 1) / 5)
     assert squared.rater.value == pytest.approx((0.5 + 0.5 + 1 + 2 + 2) / 5)
     assert squared.difference.value == pytest.approx(3 / 5 - 6 / 5)

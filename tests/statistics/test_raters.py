@@ -8,9 +8,9 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import cauchy, false_discovery_control, t, ttest_1samp
 
 from metassay.statistics.raters import (
+    accuracy_by_agreement,
     annotator_test,
     benjamini_yekutieli,
-    by_agreement,
     latent_classes,
 )
 from tests.support.statistics import NAN
@@ -170,7 +170,7 @@ def test_accuracy_by_agreement_by_hand():
     # with the judge, and with the rater:
     # 1 (judge 1): 1/1, 1/1, 1/1. 2 (judge 1; others 1 0 | 1 0 | 1 1): .5/.5, .5/.5, 1/0.
     # 3 (judge 0; others 0 0 | 1 0 | 1 0): 1/0, .5/.5, .5/.5.
-    result = by_agreement(judge, ratings, confidence=0.95)
+    result = accuracy_by_agreement(judge, ratings, confidence=0.95)
     for key, value in {
         ("all", "judge"): (3 + 2 + 2) / 9,
         ("all", "rater"): (3 + 1 + 1) / 9,
@@ -187,7 +187,7 @@ def test_accuracy_by_agreement_by_hand():
         2,
     ]
     # Two ratings are never split.
-    pair = by_agreement([1, 0], [[1, 0], [0, 0]], confidence=0.95)
+    pair = accuracy_by_agreement([1, 0], [[1, 0], [0, 0]], confidence=0.95)
     assert pair["split", "judge"].n == 0
     assert np.isnan(pair["split", "difference"].value)
     assert (pair["all", "judge"].value, pair["all", "rater"].value) == (0.75, 0.5)
@@ -284,4 +284,4 @@ def test_what_does_not_fit_is_refused():
             annotator_test(judge, ratings, epsilon=epsilon)
     for judge, ratings in (([1, 0.5], [[1, 0]]), ([1, 0], [[1]])):
         with pytest.raises(ValueError, match="want"):
-            by_agreement(judge, ratings, confidence=0.95)
+            accuracy_by_agreement(judge, ratings, confidence=0.95)

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from metassay.meta_evaluation.card_numbers import Judgments, estimates
+from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics.classification import (
     auroc,
     calibration,
@@ -11,8 +13,8 @@ from metassay.statistics.classification import (
 )
 from metassay.statistics.label_weights import label_weights
 from metassay.statistics.raters import (
+    accuracy_by_agreement,
     annotator_test,
-    by_agreement,
     latent_classes,
 )
 from metassay.statistics.shares import (
@@ -34,6 +36,7 @@ from metassay.statistics.weighted_cards import (
 )
 from tests.support.statistics import NAN
 
+OPTIONS = MetaOptions(resamples=1, seed=0, confidence=0.95, label_width=0.1)
 SURE = {"confidence": 0.95}
 
 
@@ -212,8 +215,8 @@ def test_weights_count_beside_raters_as_well():
         weighed.p >= expected.p
         for weighed, expected in zip(weighted.contests, plain.contests, strict=True)
     )
-    weighed = by_agreement(judge, ratings, weight=times, **SURE)
-    expected = by_agreement(*more, **SURE)
+    weighed = accuracy_by_agreement(judge, ratings, weight=times, **SURE)
+    expected = accuracy_by_agreement(*more, **SURE)
     for key, number in expected.items():
         assert weighed[key].value == pytest.approx(number.value), key
     latent = [
@@ -251,3 +254,38 @@ def test_intervals_hold_the_truth_where_labels_are_chosen():
         for name in names:
             hits[name] += card[name].low <= truth[name] <= card[name].high
     assert min(hits.values()) >= 186  # 93 %
+
+
+def test_labels_of_one_document_make_nothing_certain():
+    """The judge fails one row, people do too; the next document may be all otherwise."""
+    verdict = np.array([1.0, 1, 1, 1, 1, 0, 1, 1, 1, 1])
+    people = np.array([1.0, NAN, NAN, 1, 1, 0, NAN, 1, 1, NAN])
+    documents = np.arange(10) // 2
+    weight = label_weights(np.isfinite(people), verdict)
+    card = weighted_card(verdict, people, weight, documents, **SURE)
+    assert card["sensitivity"].value == 1
+    assert card["sensitivity"].low <= 0.9
+    assert card["negative_predictive_value"].low == 0
+
+
+def test_small_partly_labelled_tables_have_a_card():
+    """Also where everybody agrees, and a verdict has labels of one document alone."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 40))
+        people = (rng.random(n) < 0.95).astype(float)
+        judge = np.where(rng.random(n) < 0.9, people, 1 - people)
+        people[rng.random(n) < 0.5] = NAN
+        judged = Judgments(
+            judge=judge,
+            people=people,
+            cluster=np.arange(n) // 4,
+            split=np.zeros(n, dtype=bool),
+            probability=None,
+            thresholded=False,
+        )
+        numbers = estimates(judged, OPTIONS, [])
+        for name in ("sensitivity", "specificity", "agreement"):
+            value, low, high, *_ = numbers[name]
+            assert np.isnan(value) or low <= value <= high
+            assert np.isnan(value) or low < high

@@ -156,7 +156,7 @@ def _summarise(cells: pd.DataFrame, n_not_run: int, decimals: int) -> str:
     return f"{summary}.{others} are left out." if n_not_run else f"{summary}."
 
 
-# How the page shows these tables; reporting/page.py explains the keys.
+# How the page shows these tables; reporting/table_words.py explains the fields.
 _WORDS = TableWords(
     group="Published numbers",
     pick=(),

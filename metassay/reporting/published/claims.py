@@ -201,12 +201,12 @@ def _warn_of_few(ranks: pd.DataFrame) -> list[str]:
     ]
 
 
-# How the page shows these tables; reporting/page.py explains the keys.
 def _put_first(paragraphs: Iterable[str], words: TableWords) -> TableWords:
     """Return what a page says of a table, with these paragraphs first."""
     return replace(words, says="\n\n".join([*paragraphs, words.says or ""]))
 
 
+# How the page shows these tables; reporting/table_words.py explains the fields.
 _SCORES_WORDS = TableWords(
     title="Published claim scores",
     group="Published numbers",
