@@ -406,7 +406,7 @@ JUDGE_TEST = (
     JUDGE,
     Stage(
         name="examine",
-        version=2,
+        version=3,
         reads=("pairs/", "judgments/", "gold", "ratings", "given_verdicts"),
         shared=("meta_evaluation",),
         writes=("verdicts", "judge_cards", "calibration", "notes/examine"),

@@ -323,7 +323,8 @@ def _warn_of_labels(comparison: Comparison, level: float) -> Iterator[DataWarnin
     verdict = verdict[np.isfinite(verdict)]
     people = entailment(rows["label"])
     has_label = np.isfinite(people) | (rows["unlabelled"] == "split").to_numpy()
-    if has_label.all():
+    # A rater whose items nobody else labelled has nobody to be compared with.
+    if has_label.all() or not has_label.any():
         return
     factors: dict[str, Any] = verdict_factors(verdict, "items", comparison.judge)
     for column in ("subset", "kind"):

@@ -285,6 +285,22 @@ def test_a_rater_is_held_against_most_of_the_others():
     ].tolist() == pytest.approx([1 / 3, 3])
 
 
+def test_a_single_rater_is_held_against_nobody_and_no_label_is_asked_for():
+    """The one author of a set has nobody beside; more labels of items cannot change this."""
+    rating = {
+        "study": "s",
+        "author": "item",
+        "part": "full",
+        "unit": "claim:0",
+        "rater": "author",
+        "criterion": "entailed",
+    }
+    rows = [{**rating, "doc_id": f"i{n:02}", "value": float(n < 2)} for n in range(4)]
+    gold = gold_of(ENTAILED, ENTAILED, AGAINST, AGAINST)
+    results = examined(gold, ratings=round_trip(RATINGS, pd.DataFrame(rows)))
+    assert results.notes == []
+
+
 def test_items_without_a_gold_label_are_spoken_for_by_those_with_the_same_verdict():
     # The judge says entailed of 12 items, 6 of them with gold labels, 5 right; of 8
     # others, all with labels, 6 right. So people say entailed of 10 + 2 of 20 items.
