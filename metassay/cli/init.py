@@ -6,7 +6,9 @@ import datetime
 import os
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from metassay.cli.terminal import page
 from metassay.cli.tool_files import propose_import
@@ -16,12 +18,22 @@ from metassay.core.exit_codes import DONE, REFUSED
 from metassay.core.merges import dvc_problems
 from metassay.core.naming import name_problem
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import BESIDE_REPORTS, load
+from metassay.core.params import BESIDE_REPORTS, MaxCost, load
 from metassay.core.stages import DAG, TRAINING, root_dag
 from metassay.project.kit import is_own_repository, upgrade
-from metassay.project.make import Content, check_place, example, make, name_of
-from metassay.project.own_model import OwnModel, use_everywhere
+from metassay.project.make import (
+    Content,
+    check_place,
+    example,
+    make,
+    name_of,
+    set_key,
+)
+from metassay.project.own_model import OwnModel, propose_cap, use_everywhere
 from metassay.project.refresh import refresh
+
+if TYPE_CHECKING:
+    from metassay.cli.ledger_commands import NextRun
 
 
 def init(args: argparse.Namespace) -> int:
@@ -109,16 +121,49 @@ def _own_model(args: argparse.Namespace) -> OwnModel | None:
 
 
 def _print_price(folder: Path, name: str, own_model: OwnModel) -> None:
-    """Print what the first run would ask the model, and its price; nothing is asked."""
-    from metassay.cli.ledger_commands import print_cost
+    """Print what the first run would ask the model, and its price; nothing is asked.
+
+    A model with prices gets a cap, `max_cost` of params.yaml.
+    """
+    from metassay.cli.ledger_commands import estimate_next_run, print_next_run
 
     print(
         f"{own_model.name} does all that a language model can do; params.yaml and"
         f" {BENCHMARKS / name / PARAMS} say what that is"
     )
     with contextlib.chdir(folder):
-        print_cost(name)
+        next_run = estimate_next_run(name)
+        cap = _cap(next_run)
+        if cap is not None:
+            _write_cap(cap)
+        print_next_run(replace(next_run, cap=cap))
+    if cap is not None:
+        print(
+            "the cap is about twice the expected price; a run that reaches it stops, keeps"
+            " its answers, and goes on when you have raised max_cost"
+        )
+    elif own_model.prices is None:
+        print(
+            "without --prices there is no price and no cap; if the model costs something,"
+            f" add prices to params.yaml > models > {own_model.name}, then max_cost"
+        )
     print(f"to ask it one question first: metassay probe {own_model.name}")
+
+
+def _cap(next_run: "NextRun") -> MaxCost | None:
+    """Return a cap for the project, in the model's currency; None without a price."""
+    for currency, (expected, at_most) in next_run.expected_costs().items():
+        amount = propose_cap(expected, at_most, next_run.open_questions)
+        if amount:
+            return MaxCost(amount=amount, currency=currency)
+    return None
+
+
+def _write_cap(cap: MaxCost) -> None:
+    """Write the cap into params.yaml of this folder."""
+    content = Path(PARAMS).read_text(encoding="utf-8")
+    line = f"max_cost: {{amount: {cap.amount:g}, currency: {cap.currency}}}\n"
+    write_if_changed(Path(PARAMS), set_key(content, "max_cost", line))
 
 
 def _model_words(args: argparse.Namespace) -> list[str]:

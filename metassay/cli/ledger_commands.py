@@ -3,8 +3,8 @@
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Column
@@ -33,8 +33,36 @@ def cost(args: argparse.Namespace) -> int:
     return 0
 
 
-def print_cost(name: str) -> int:
-    """Print what the next run would ask, and its cost; return how many questions are open."""
+@dataclass(frozen=True)
+class NextRun:
+    """What the next run of `name` would ask, what was paid before it, and the cap."""
+
+    name: str
+    costs: plan.Plan
+    refusals: Sequence[str]
+    spent: Spending
+    cap: MaxCost | None
+
+    @property
+    def open_questions(self) -> int:
+        """How many questions have no answer in the ledger."""
+        estimates = [row.estimate for row in self.costs.planned]
+        return sum(each.calls - each.calls_in_ledger for each in estimates)
+
+    def expected_costs(self) -> dict[str, tuple[float, float]]:
+        """Return by currency the expected price and its bound."""
+        prices: dict[str, tuple[float, float]] = {}
+        for _, _, estimate in self.costs.planned:
+            if estimate.currency is not None:
+                expected, most = prices.get(estimate.currency, (0.0, 0.0))
+                expected += estimate.cost or 0.0
+                most += estimate.cost_at_most or 0.0
+                prices[estimate.currency] = (expected, most)
+        return prices
+
+
+def estimate_next_run(name: str) -> NextRun:
+    """Estimate all that the next run would ask; nothing is asked."""
     params, registry = check_project([name]), load_registry()
     with dry_session(params, params.data_of(name)) as session:
         if name in params.judge_tests:
@@ -46,10 +74,29 @@ def print_cost(name: str) -> int:
         else:
             costs = plan.plan(plan.load_run(params, name, registry, session))
         spent = session.spent
+    return NextRun(
+        name=name,
+        costs=costs,
+        refusals=plan.refusals(params, name, session, costs.planned),
+        spent=spent,
+        cap=params.max_cost,
+    )
+
+
+def print_cost(name: str) -> int:
+    """Print what the next run would ask, and its cost; return how many questions are open."""
+    next_run = estimate_next_run(name)
+    print_next_run(next_run)
+    return next_run.open_questions
+
+
+def print_next_run(next_run: NextRun) -> None:
+    """Print what the next run would ask, and its cost."""
+    name, costs = next_run.name, next_run.costs
     console = Console()
     if not costs.planned:
         console.print(f"{name} asks no language model and costs nothing")
-        return 0
+        return
     names, *others = _HEADS
     columns = [Column(head, overflow="fold") for head in others]
     # Rich takes room from columns of names last.
@@ -60,12 +107,10 @@ def print_cost(name: str) -> int:
     console.print(table)
     for line in _how_counted(costs.planned):
         console.print(line, soft_wrap=True)
-    for note in [*costs.notes, *plan.refusals(params, name, session, costs.planned)]:
+    for note in [*costs.notes, *next_run.refusals]:
         console.print(f"note: {note}", markup=False, soft_wrap=True)
-    for line in _totals(costs.planned, params.max_cost, spent):
+    for line in _totals(next_run):
         console.print(line, soft_wrap=True)
-    estimates = [row.estimate for row in costs.planned]
-    return sum(each.calls - each.calls_in_ledger for each in estimates)
 
 
 def stats(_: argparse.Namespace) -> int:
@@ -157,20 +202,12 @@ def _how_counted(planned: Sequence[plan.Planned]) -> Iterator[str]:
         yield counted if len(stages) == 1 else f"{', '.join(names)}: {counted}"
 
 
-def _totals(
-    planned: list[plan.Planned], cap: MaxCost | None, spent: Spending
-) -> Iterable[str]:
-    by_currency: dict[str, list[Any]] = {}
-    for _, _, costs in planned:
-        if costs.currency is not None:
-            by_currency.setdefault(costs.currency, []).append(costs)
-    for currency, of_currency in by_currency.items():
-        expected, most = (
-            sum(c.cost for c in of_currency),
-            sum(c.cost_at_most for c in of_currency),
-        )
+def _totals(next_run: NextRun) -> Iterable[str]:
+    cap, spent = next_run.cap, next_run.spent
+    prices = next_run.expected_costs()
+    for currency, (expected, most) in prices.items():
         yield f"in total about {expected:.4f} {currency}, at most {most:.4f}"
-    if by_currency:
+    if prices:
         yield (
             "expect the first price; the second is a bound: every answer as long as max_tokens,"
             " and asked for again as often as may be"

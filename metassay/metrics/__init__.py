@@ -15,7 +15,7 @@ METRICS = {
     "clinical_bleurt": "metassay.metrics.bleurt:CLINICAL",
     "ctc_relevance": "metassay.metrics.faithfulness.ctc_consistency:RELEVANCE",
     "medcon": "metassay.metrics.medcon",
-    "mist": "metassay.metrics.medcon:MIST",
+    "mist": "metassay.metrics.mist",
     "med_bertscore": "metassay.metrics.med_bertscore",
     "med_bertscore_window": "metassay.metrics.med_bertscore:WINDOW",
     "med_bartscore": "metassay.metrics.med_bertscore:BARTSCORE",

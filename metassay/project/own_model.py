@@ -4,6 +4,7 @@ import datetime
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
 from typing import Any
 
 import yaml
@@ -155,6 +156,22 @@ def add_blocks(params: str, blocks: Mapping[str, Blocks]) -> str:
         pattern = rf"(?m)^{re.escape(key)}:(?: \{{\}})?\n"
         params = substitute(pattern, f"{key}:\n{''.join(lines)}", params)
     return params
+
+
+def propose_cap(expected: float, at_most: float, questions: int) -> float:
+    """Return a cap of all that a project may pay, from what its first run is to cost.
+
+    It is twice the expected price and the bound of one question, rounded up to one
+    digit, so that a run of the expected length ends within it. 0 if the model is free.
+
+    >>> propose_cap(expected=0.73, at_most=32.6, questions=5378)
+    2.0
+    """
+    if at_most == 0:
+        return 0.0
+    needed = 2 * expected + at_most / questions
+    digit = Decimal(1).scaleb(Decimal(needed).adjusted())
+    return float(Decimal(needed).quantize(digit, rounding=ROUND_UP))
 
 
 def _kinds(name: str, *, cites: bool) -> dict[str, Blocks]:

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from metassay.core.kinds import Chosen, choose
 from metassay.metrics import METRICS
 from metassay.metrics.describe import Measured
+from tests.conftest import ROOT
 
 # bee is another name of b, and c has two concepts; rash has no vector.
 TERMS = {
@@ -224,3 +226,25 @@ def test_records(
     assert record.recipe(options).startswith("linker:terms,semantic_types=None,terms=")
     assert f"|rule:{rule}" in record.recipe(options)
     assert [each.path.name for each in record.files(options)] == files
+
+
+@pytest.mark.parametrize(
+    ("vectors_of", "words"),
+    [
+        ({"vectors_of": "graph"}, "graph"),
+        ({"vectors_of": "text"}, "text, no graph embedding"),
+        ({"vectors_of": "terms"}, "terms, no graph embedding"),
+        ({}, "not stated"),
+    ],
+)
+def test_the_recipe_says_what_vectors_are_of(
+    folder: Path, vectors_of: dict[str, str], words: str
+) -> None:
+    _, record, options = chosen(folder, "mist", **vectors_of)
+    assert record.recipe(options).endswith(f"|vectors_of:{words}")
+
+
+def test_the_recipe_of_the_default_says_that_it_is_no_graph_embedding() -> None:
+    block = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    options = choose(METRICS, block["metrics"]["mist"], where="test")
+    assert options.options.vectors_of == "terms"

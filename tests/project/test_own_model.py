@@ -13,7 +13,13 @@ from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.core.params import load
 from metassay.project import make
-from metassay.project.own_model import FACETS, OwnModel, use_everywhere, write_line
+from metassay.project.own_model import (
+    FACETS,
+    OwnModel,
+    propose_cap,
+    use_everywhere,
+    write_line,
+)
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read
 from tests.conftest import ROOT
@@ -92,6 +98,9 @@ def test_every_stage_that_can_is_by_the_model(here, capsys) -> None:
         assert not server.calls, "the price comes first"
         assert re.search(r"in total about \d+\.\d+ USD, at most", printed)
         project = here / "demo"
+        cap = load(project).max_cost
+        assert cap is not None
+        assert f"cap: {cap.amount:g} USD for all runs of this project" in printed
         for name in ("sources.jsonl", "texts.jsonl", "ratings.csv"):
             file = project / "data/sample" / name
             lines = lines_of(ROOT / "data/sample" / name, KEPT_DOCUMENTS)
@@ -115,6 +124,37 @@ def test_every_stage_that_can_is_by_the_model(here, capsys) -> None:
         "vanilla_rating",
     }
     assert "tiny-1" in set(board["author"])
+
+
+@pytest.mark.parametrize(
+    ("expected", "at_most", "questions", "cap"),
+    [
+        (0.7329, 32.5898, 5378, 2),  # 1.4658 and .006
+        (4.4, 88, 1000, 9),  # 8.8 and .088
+        (0.011, 0.2, 10, 0.05),  # a few questions: .022, and .02 for the next one
+        (130, 3000, 5378, 300),
+        (50, 0.0, 5, 0),  # free
+        (5, 10, 1, 20),
+    ],
+)
+def test_a_cap_is_twice_the_price_and_one_question(
+    expected: float, at_most: float, questions: int, cap: float
+) -> None:
+    assert propose_cap(expected, at_most, questions) == cap
+
+
+@pytest.mark.parametrize(
+    ("prices", "words"),
+    [
+        ([], "without --prices there is no price and no cap"),
+        (["--prices", "0,0,EUR"], "no cap: params.yaml > max_cost is null"),
+    ],
+)
+def test_without_a_price_there_is_no_cap(here, capsys, prices, words) -> None:
+    address = ["--model", "m", "--base-url", "http://127.0.0.1:9/v1"]
+    assert main(["init", "new", *address, *prices]) == 0
+    assert words in " ".join(capsys.readouterr().out.split())
+    assert load(here / "new").max_cost is None
 
 
 def kind(call: Call) -> str:
