@@ -46,6 +46,8 @@ data or it needs a language model of yours, *for us* if this project lacks somet
 An open figure that is fed by a benchmark is drawn as soon as `benchmarks/` has that folder;
 [datasets](datasets.md#with-a-copy-of-yours) says how to get one.
 
+[Methods of the papers](papers.md) says where each method, prompt and ablation is.
+
 To add a figure, write a record into the module of its paper in `papers/` (`record.py`
 there explains the fields). Put the printed numbers into `reports/published/`, and run
 `make docs`. A test compares records, `papers/dvc.yaml` and this page."""
