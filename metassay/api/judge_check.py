@@ -40,7 +40,8 @@ from metassay.api.label_check import check_labels
 from metassay.api.label_table import PASS_FAIL, find_kind, read_labels
 from metassay.api.preference_check import check_pairs
 from metassay.api.preference_study import holds_preferences, read_pairs
-from metassay.api.requirements import check_requirements, refuse_card
+from metassay.api.ranking_study import holds_rankings, read_rankings
+from metassay.api.requirements import check_requirements, refuse_card, refuse_ends
 from metassay.api.results import Results, list_names
 from metassay.api.verdict_table import Choices, Verdicts, find_columns, read_verdicts
 from metassay.core.errors import BadInput
@@ -163,6 +164,8 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     pass_from: float | None = None,
     missing: str | Sequence[str] = (),
     classes: str | Sequence[str] = (),
+    lower: str | Sequence[str] = (),
+    higher: str | Sequence[str] = (),
     rows: Mapping[str, Sequence[str]] | None = None,
     require: Mapping[str, float] | None = None,
     card: str | Path = "",
@@ -205,6 +208,9 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     classes : str or sequence of str
         Words that are a label of their own, such as "unsure". Labels are then classes
         without order, whatever they are called.
+    lower, higher : str or sequence of str
+        Columns of ranks of which 1 is the best (`lower`) or the worst (`higher`), and of
+        numbers of which less, or more, is better. Asked for where names do not tell.
     rows : mapping, optional
         Which rows count, by the values of a column: `{"Status": ["APPROVED"]}`. Asked for
         where rows may not count, as rejected submissions and failed attention checks.
@@ -259,6 +265,8 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
         pass_from=pass_from,
         missing=list_names(missing),
         classes=list_names(classes),
+        lower=list_names(lower),
+        higher=list_names(higher),
         rows={column: list_names(values) for column, values in (rows or {}).items()},
         require=dict(require or {}),
         card=str(card),
@@ -280,7 +288,12 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
     roles = find_columns(sheet, choices)
     if holds_preferences(roles):
         refuse_card(roles.choices, sheet.name)
+        refuse_ends(roles.choices, sheet.name)
         return JudgeCheck(**check_pairs(read_pairs(roles))._asdict())
+    if holds_rankings(roles):
+        refuse_card(roles.choices, sheet.name)
+        return JudgeCheck(**check_pairs(read_rankings(roles))._asdict())
+    refuse_ends(roles.choices, sheet.name)
     kind = find_kind(roles)
     if kind != PASS_FAIL:
         refuse_card(roles.choices, sheet.name)

@@ -1,6 +1,6 @@
 """Check a judge whose labels are classes, grades or other numbers: the answer in words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -91,22 +91,46 @@ def check_labels(labels: Labels) -> Checked:
     make = partial(make_card, labels=labels, chosen=chosen)
     guess = np.full(len(labels.items), usual_label(labels))
     tables, unmet = make_label_tables(labels, make, guess)
-    warnings = warnings_table(find_warnings(labels))
-    if not warnings.empty:
-        tables["warnings"] = warnings
+    return collect_answer(
+        labels,
+        tables,
+        unmet,
+        names=_BOARD[labels.kind],
+        notes=list_notes(labels),
+        warnings=find_warnings(labels),
+        answer=_answer(labels, tables),
+        board=_board(labels, tables),
+    )
+
+
+def collect_answer(  # noqa: PLR0913 - parts of the answer, all named
+    labels: Labels,
+    tables: dict[str, pd.DataFrame],
+    unmet: Iterable[str],
+    *,
+    names: Mapping[str, str],
+    notes: Iterable[str],
+    warnings: Iterable[DataWarning],
+    answer: Iterable[str],
+    board: Iterable[str],
+) -> Checked:
+    """Return all that is said of judges; `names`: numbers of the card that the screen has."""
+    doubts = warnings_table(warnings)
+    if not doubts.empty:
+        tables = {**tables, "warnings": doubts}
     return Checked(
         tables=tables,
-        notes=tuple(list_notes(labels)),
+        notes=tuple(notes),
         choices={
             **labels.choices._asdict(),
             "file": labels.name,
             "kind": labels.kind,
         },
-        answer=tuple(_answer(labels, tables)),
+        answer=tuple(answer),
         unmet=tuple(unmet),
-        board=tuple(line[:WIDE] for line in _board(labels, tables)),
-        cards=tuple(_cards(labels, tables)),
-        headline=tuple(_BOARD[labels.kind]),
+        board=tuple(line[:WIDE] for line in board),
+        cards=tuple(write_cards(labels, tables, names)),
+        headline=tuple(names),
     )
 
 
@@ -240,14 +264,14 @@ def _board(labels: Labels, tables: Tables) -> Iterator[str]:
             yield board_line(label, [cell_of(by_name[name]) for name in _OF_CLASS])
 
 
-def _cards(labels: Labels, tables: Tables) -> Iterator[str]:
-    """Write each judge's card as a sentence, for the page."""
+def write_cards(
+    labels: Labels, tables: Tables, names: Mapping[str, str]
+) -> Iterator[str]:
+    """Write each judge's card as a sentence, for the page; `names` as in `collect_answer`."""
     for judge in labels.judges:
         card = rows_by("statistic", tables, "card", judge)
         numbers = [
-            f"{name} {cell_of(card[key])}"
-            for key, name in _BOARD[labels.kind].items()
-            if key in card
+            f"{name} {cell_of(card[key])}" for key, name in names.items() if key in card
         ]
         yield f"{judge}: {', '.join(numbers)}."
 

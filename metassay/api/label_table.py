@@ -32,6 +32,7 @@ NOMINAL = "nominal"
 ORDINAL = "ordinal"
 NUMBERS = "numbers"
 PREFERENCES = "preferences"  # read by `preference_study`
+RANKINGS = "rankings"  # read by `ranking_study`
 
 MOST_LEVELS = 11  # different grades; more are numbers
 MOST_CLASSES = 25
@@ -45,7 +46,7 @@ class Labels(NamedTuple):
     """Items with labels of several values; NaN where there is none."""
 
     name: str
-    kind: str  # NOMINAL, ORDINAL, NUMBERS or PREFERENCES
+    kind: str  # NOMINAL, ORDINAL, NUMBERS, PREFERENCES or RANKINGS
     # What labels are called, in order; of NUMBERS none.
     names: tuple[str, ...]
     # The values of the labels in arrays: codes of classes, grades; of NUMBERS none.
@@ -68,13 +69,15 @@ def find_kind(roles: ColumnRoles) -> str:
     if choices.classes:
         return NOMINAL
     names = [name for name in roles.labels if sheet.cells(name)]
-    numeric = [
-        sheet.share_of_numbers(name) >= _NUMERIC and not sheet.numbers(name).words
-        for name in names
-    ]
+    numeric = [holds_numbers(sheet, name) for name in names]
     if all(numeric):
         return _kind_of_numbers(roles, names)
     return PASS_FAIL if any(numeric) else _kind_of_words(sheet, names)
+
+
+def holds_numbers(sheet: Sheet, name: str) -> bool:
+    """Whether a column holds numbers, and not words that mean some."""
+    return sheet.share_of_numbers(name) >= _NUMERIC and not sheet.numbers(name).words
 
 
 def _kind_of_words(sheet: Sheet, names: list[str]) -> str:
@@ -123,7 +126,7 @@ def read_labels(roles: ColumnRoles, kind: str) -> Labels:
         names, values = _read_grades(roles, faults)
         levels = np.arange(1, len(names) + 1).astype(np.float64)
     else:
-        values = _read_numbers(roles, faults)
+        values = read_numbers(roles, faults)
         levels = _levels(values) if kind == ORDINAL else np.empty(0)
         names = [f"{level:g}" for level in levels]
     raise_problems(faults.lines())
@@ -146,11 +149,7 @@ def read_labels(roles: ColumnRoles, kind: str) -> Labels:
 
 def _are_words(roles: ColumnRoles) -> bool:
     names = [name for name in roles.labels if roles.answers.cells(name)]
-    return any(
-        roles.answers.share_of_numbers(name) < _NUMERIC
-        or roles.answers.numbers(name).words
-        for name in names
-    )
+    return not all(holds_numbers(roles.answers, name) for name in names)
 
 
 # ---- words
@@ -285,7 +284,7 @@ def _ask_other_words(
 # ---- numbers
 
 
-def _read_numbers(roles: ColumnRoles, faults: Findings) -> dict[str, Array]:
+def read_numbers(roles: ColumnRoles, faults: Findings) -> dict[str, Array]:
     """Return the numbers of each column; words among them are asked about."""
     sheet, choices = roles.answers, roles.choices
     values: dict[str, Array] = {}

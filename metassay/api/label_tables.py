@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 
 from metassay.api.judge_tables import TOO_FEW, WHOLE, iterate_slices, slice_columns
-from metassay.api.label_table import NOMINAL, NUMBERS, ORDINAL, PREFERENCES, Labels
+from metassay.api.label_table import (
+    NOMINAL,
+    NUMBERS,
+    ORDINAL,
+    PREFERENCES,
+    RANKINGS,
+    Labels,
+)
 from metassay.format.numbers import short
 from metassay.statistics.exact_sums import Array, Index, Mask
 from metassay.statistics.label_rows import LabelRows
@@ -25,6 +32,8 @@ from metassay.statistics.raters import Nearness, annotator_test, compare_with_ra
 from metassay.statistics.shares import Estimate
 
 Row = dict[str, Any]
+
+KENDALL = "kendall"  # the mean of documents' Kendall's tau b
 
 # Numbers of a card that may be required, by kind of labels: more of them is better.
 REQUIRED = {
@@ -40,6 +49,7 @@ REQUIRED = {
     ),
     NUMBERS: ("pearson", "spearman"),
     PREFERENCES: (AGREEMENT, "agreement_without_ties", "cohen_kappa"),
+    RANKINGS: (KENDALL, AGREEMENT, "agreement_without_ties", "cohen_kappa"),
 }
 # The number of a card that says on how many rows judge and people are compared.
 COUNTED = {
@@ -47,9 +57,10 @@ COUNTED = {
     ORDINAL: "exact",
     NUMBERS: "pearson",
     PREFERENCES: AGREEMENT,
+    RANKINGS: AGREEMENT,
 }
 # Kinds whose labels are equal or not, and are never near each other.
-UNORDERED = (NOMINAL, PREFERENCES)
+UNORDERED = (NOMINAL, PREFERENCES, RANKINGS)
 
 
 class LabelCard(NamedTuple):
@@ -371,7 +382,8 @@ def _needed_row(statistic: str, aim: str, labelled: int, ratio: float) -> Row:
 
 def _confusion(name: str, labels: Labels) -> Iterator[Row]:
     """Yield how often people say one label and the judge another; `share` is of all rows."""
-    if labels.kind == NUMBERS:
+    # Which text of a pair is the first one is arbitrary in rankings.
+    if labels.kind in (NUMBERS, RANKINGS):
         return
     everywhere = np.ones(len(labels.items), dtype=np.bool_)
     rows, _ = judged_rows(name, labels, everywhere)

@@ -10,7 +10,6 @@ import scipy.special
 
 from metassay.api.judge_answers import (
     JUDGES,
-    WIDE,
     Tables,
     board_line,
     cell_of,
@@ -22,13 +21,15 @@ from metassay.api.judge_answers import (
 from metassay.api.judge_tables import WHOLE
 from metassay.api.label_check import (
     Checked,
+    collect_answer,
     find_warnings,
     list_notes,
     more_labels,
     nearness_sentence,
 )
-from metassay.api.label_table import PREFERENCES
+from metassay.api.label_table import PREFERENCES, RANKINGS, Labels
 from metassay.api.label_tables import (
+    KENDALL,
     REQUIRED,
     LabelCard,
     judged_rows,
@@ -37,6 +38,7 @@ from metassay.api.label_tables import (
 )
 from metassay.api.preference_study import Pairs
 from metassay.api.requirements import check_requirements
+from metassay.api.verdict_table import write_words
 from metassay.core.errors import BadInput
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
@@ -55,17 +57,28 @@ from metassay.statistics.preferences import (
     strengths,
 )
 from metassay.statistics.random_numbers import generator
+from metassay.statistics.rankings import kendall_among, kendall_by_list, mean_kendall
 from metassay.statistics.shares import Estimate
-from metassay.tables.data_warnings import warnings_table
+from metassay.tables.data_warnings import DataWarning
 
 PEOPLE = "people"
 SYSTEMS = 5  # shown on the first screen at most
 _SHARE = np.array([1.0, 0.0, 0.5])  # of the win of the first text, by code
-_BOARD = {
-    "agreement": "agreement",
-    "agreement_without_ties": "without ties",
-    "cohen_kappa": "kappa",
-    "position_bias": "position bias",
+AMONG = "kendall_among_raters"
+# Numbers of the card on the first screen, and what they are called there, by kind.
+_BOARDS = {
+    PREFERENCES: {
+        "agreement": "agreement",
+        "agreement_without_ties": "without ties",
+        "cohen_kappa": "kappa",
+        "position_bias": "position bias",
+    },
+    RANKINGS: {
+        KENDALL: "Kendall's tau",
+        "agreement": "pairs alike",
+        "agreement_without_ties": "without ties",
+        "cohen_kappa": "kappa",
+    },
 }
 
 
@@ -79,7 +92,7 @@ class Standing(NamedTuple):
 def check_pairs(pairs: Pairs) -> Checked:
     """Return all that is said of judges of pairs; raises BadInput without a preference."""
     labels = pairs.labels
-    required = check_requirements(labels.choices, REQUIRED[PREFERENCES])
+    required = check_requirements(labels.choices, REQUIRED[labels.kind])
     labels = labels._replace(choices=labels.choices._replace(require=required))
     pairs = pairs._replace(labels=labels)
     judged = [np.isfinite(values).any() for values in labels.judges.values()]
@@ -90,25 +103,24 @@ def check_pairs(pairs: Pairs) -> Checked:
     guess = _better_system(pairs, standing.people)
     make = partial(_make_card, pairs=pairs, guess=guess, standing=standing)
     tables, unmet = make_label_tables(labels, make, guess)
-    rows = [*_strength_rows(pairs, standing)]
-    if rows:
-        tables["strengths"] = pd.DataFrame(rows)
-    warnings = warnings_table(find_warnings(labels))
-    if not warnings.empty:
-        tables["warnings"] = warnings
-    return Checked(
-        tables=tables,
-        notes=tuple(list_notes(labels)),
-        choices={
-            **labels.choices._asdict(),
-            "file": labels.name,
-            "kind": labels.kind,
-        },
-        answer=tuple(_answer(pairs, tables)),
-        unmet=tuple(unmet),
-        board=tuple(line[:WIDE] for line in _board(pairs, tables)),
-        cards=tuple(_cards(pairs, tables)),
-        headline=tuple(_BOARD),
+    for name, rows in {
+        "strengths": _strength_rows(pairs, standing),
+        "rankings": _ranking_rows(pairs),
+    }.items():
+        table = pd.DataFrame(rows)
+        if not table.empty:
+            tables[name] = table
+    is_ranked = labels.kind == RANKINGS
+    return collect_answer(
+        labels,
+        tables,
+        unmet,
+        names=_BOARDS[labels.kind],
+        # Rankings are counted by texts and documents where they are read.
+        notes=labels.notes if is_ranked else list_notes(labels),
+        warnings=[*find_warnings(labels), *_warn_of_ends(pairs, tables)],
+        answer=_answer(pairs, tables),
+        board=_board(pairs, tables),
     )
 
 
@@ -136,7 +148,8 @@ def _people_share(pairs: Pairs) -> Array:
 
 
 def _strengths_of(won: Array, pairs: Pairs) -> Strengths:
-    played = np.isfinite(won)
+    # A system's texts do not compete with each other.
+    played = np.isfinite(won) & (pairs.first != pairs.second)
     return strengths(
         pairs.first[played],
         pairs.second[played],
@@ -148,7 +161,13 @@ def _strengths_of(won: Array, pairs: Pairs) -> Strengths:
 
 
 def _better_system(pairs: Pairs, people: Strengths) -> Array:
-    """Return the preference (items,) for the system that people find better; else a tie."""
+    """Return the preference (items,) for the system that people find better; else a tie.
+
+    Where texts have no systems, always the side that people prefer more often.
+    """
+    if not pairs.systems:
+        more = FIRST if np.nanmean(_people_share(pairs)) >= 0.5 else SECOND
+        return np.full(len(pairs.labels.items), more, dtype=np.float64)
     gap = people.value[pairs.first] - people.value[pairs.second]
     return np.where(gap > 0, FIRST, np.where(gap < 0, SECOND, TIE)).astype(np.float64)
 
@@ -193,15 +212,12 @@ def _make_card(
     rows, places = judged_rows(name, labels, here)
     numbers = preference_card(rows, confidence=confidence, rng=rng)
     base = base_rates(rows, guess[places].astype(np.intp))
-    games = pairs.games[name][:, here]
-    cluster = labels.cluster[here]
-    if (games >= 0).all(axis=0).any():
-        numbers |= position_card(games, cluster, confidence=confidence, rng=rng)
+    if labels.kind == RANKINGS:
+        numbers |= _ranking_numbers(labels.judges[name], here, labels)
+        base[KENDALL] = _ranking_numbers(guess, here, labels)[KENDALL].value
     else:
-        numbers["first_beside_people"] = _first_beside_people(
-            games, pairs.people[:, here], cluster, confidence
-        )
-    if part == WHOLE:
+        numbers |= _position_numbers(name, here, pairs, rng)
+    if part == WHOLE and pairs.systems:
         numbers["strength_correlation"] = strength_correlation(
             standing.judges[name].value, standing.people.value, confidence=confidence
         )
@@ -211,6 +227,59 @@ def _make_card(
         classes=(),
         why_blank=why_blank(rows, labels),
     )
+
+
+def _position_numbers(
+    name: str, here: Mask, pairs: Pairs, rng: np.random.Generator
+) -> dict[str, Estimate]:
+    """Return how far the order in which a judge saw two texts decides."""
+    confidence = pairs.labels.choices.confidence
+    games = pairs.games[name][:, here]
+    cluster = pairs.labels.cluster[here]
+    if (games >= 0).all(axis=0).any():
+        return position_card(games, cluster, confidence=confidence, rng=rng)
+    return {
+        "first_beside_people": _first_beside_people(
+            games, pairs.people[:, here], cluster, confidence
+        )
+    }
+
+
+def _ranking_numbers(judge: Array, here: Mask, labels: Labels) -> dict[str, Estimate]:
+    """Return Kendall's tau of a judge and raters, and of raters among themselves."""
+    confidence = labels.choices.confidence
+    lists, n_lists = labels.cluster[here], int(labels.cluster.max()) + 1
+    people = labels.table[:, here]
+    tau = kendall_by_list(judge[here], people, lists, n_lists)
+    numbers = {KENDALL: mean_kendall(tau, confidence=confidence)}
+    if len(people) > 1:
+        among = kendall_among(people, lists, n_lists)
+        numbers[AMONG] = mean_kendall(among, confidence=confidence)
+    return numbers
+
+
+def _ranking_rows(pairs: Pairs) -> Iterator[dict[str, Any]]:
+    """Yield Kendall's tau of each judge and document, the lowest first."""
+    labels = pairs.labels
+    if labels.kind != RANKINGS:
+        return
+    lists, n_lists = labels.cluster, int(labels.cluster.max()) + 1
+    documents = labels.items["doc"].to_numpy()
+    place = np.zeros(n_lists, dtype=np.intp)
+    place[lists] = np.arange(lists.size)
+    for name, judge in labels.judges.items():
+        tau = kendall_by_list(judge, labels.table, lists, n_lists)
+        for code in np.argsort(tau, kind="stable"):
+            judged = np.isfinite(judge) & (lists == code)
+            yield {
+                "judge": name,
+                "doc": documents[place[code]],
+                KENDALL: tau[code],
+                "pairs": int(np.count_nonzero(judged)),
+                "why_blank": ""
+                if np.isfinite(tau[code])
+                else "all tied, or not ranked",
+            }
 
 
 def _first_beside_people(
@@ -238,14 +307,19 @@ def _board(pairs: Pairs, tables: Tables) -> Iterator[str]:
     cards = {
         judge: rows_by("statistic", tables, "card", judge) for judge in judges[:JUDGES]
     }
+    names = _BOARDS[pairs.labels.kind]
     first = f"{JUDGES} of {len(judges)} judges" if len(judges) > JUDGES else ""
-    shown = [key for key in _BOARD if any(key in card for card in cards.values())]
-    yield board_line(first, [_BOARD[key] for key in shown])
+    shown = [key for key in names if any(key in card for card in cards.values())]
+    yield board_line(first, [names[key] for key in shown])
     for judge, card in cards.items():
         cells = [cell_of(card[key]) if key in card else "" for key in shown]
         yield board_line(judge, cells)
-    base = [short(cards[judges[0]][key]["base_rate"]) for key in shown[:3]]
-    yield board_line("better system", [cell.replace("1.00", "1") for cell in base])
+    of_first = cards[judges[0]]
+    if AMONG in of_first:
+        yield board_line("rater to rater", [cell_of(of_first[AMONG])])
+    base = [short(of_first[key]["base_rate"]) for key in shown]
+    guess = "better system" if pairs.systems else "always one side"
+    yield board_line(guess, [cell.replace("1.00", "1") for cell in base])
     yield from _systems_board(tables)
 
 
@@ -268,18 +342,6 @@ def _wins(row: Mapping[str, Any]) -> str:
     return f"{short(row['wins'])} {ends}".replace("1.00", "1")
 
 
-def _cards(pairs: Pairs, tables: Tables) -> Iterator[str]:
-    """Write each judge's card as a sentence, for the page."""
-    for judge in pairs.labels.judges:
-        card = rows_by("statistic", tables, "card", judge)
-        numbers = [
-            f"{name} {cell_of(card[key])}"
-            for key, name in _BOARD.items()
-            if key in card
-        ]
-        yield f"{judge}: {', '.join(numbers)}."
-
-
 def _answer(pairs: Pairs, tables: Tables) -> Iterator[str]:
     """Say how good the judge is, whether order decides, and how it ranks the systems."""
     if not pairs.labels.judges:
@@ -287,12 +349,54 @@ def _answer(pairs: Pairs, tables: Tables) -> Iterator[str]:
         return
     first = next(iter(pairs.labels.judges))
     card = rows_by("statistic", tables, "card", first)
-    yield from _position_words(first, card)
-    yield _strength_words(pairs, tables, first, card)
+    counted_names = _BOARDS[PREFERENCES]
+    if pairs.labels.kind == RANKINGS:
+        counted_names = {KENDALL: "ranked documents"}
+        yield from _kendall_words(first, card, pairs)
+    else:
+        yield from _position_words(first, card)
+    if pairs.systems:
+        yield _strength_words(pairs, tables, first, card)
     yield may_replace(tables)
     yield from nearness_sentence(pairs.labels, tables, first)
-    yield from more_labels(pairs.labels, tables, first, _BOARD)
+    yield from more_labels(pairs.labels, tables, first, counted_names)
     yield from name_disagreements(tables, first, card["agreement"]["n"])
+
+
+def _kendall_words(judge: str, card: Mapping[str, Any], pairs: Pairs) -> Iterator[str]:
+    """Say how a judge ranks, beside raters and one that knows only which system is better."""
+    tau = card[KENDALL]
+    if tau["value"] is None:
+        yield f"No document has texts that {shorten(judge)} and people both rank."
+        return
+    beside = ""
+    if AMONG in card:
+        beside += f"; raters among themselves {cell_of(card[AMONG])}"
+    if pairs.systems and tau["base_rate"] is not None:
+        beside += f"; knowing only which system is better {short(tau['base_rate'])}"
+    yield (
+        f"{shorten(judge)} and people rank the texts of a document with a tau of"
+        f" {cell_of(tau)}, mean of {counted(tau['n'], 'document')}{beside}."
+    )
+
+
+def _warn_of_ends(pairs: Pairs, tables: Tables) -> Iterator[DataWarning]:
+    """Warn of judges who rank the other way round."""
+    if pairs.labels.kind != RANKINGS:
+        return
+    choices = pairs.labels.choices
+    for judge in pairs.labels.judges:
+        tau = rows_by("statistic", tables, "card", judge)[KENDALL]
+        if tau["high"] is None or tau["high"] >= 0:
+            continue
+        written = write_words([judge], choices)
+        end = "lower" if judge in choices.higher else "higher"
+        better = "less" if end == "lower" else "more"
+        yield DataWarning(
+            kind="labels",
+            finding=f"{judge} ranks texts the other way round than people.",
+            remedy=f"If {better} is better in its column, say {choices.option(end, written)}.",
+        )
 
 
 def _position_words(judge: str, card: Mapping[str, Any]) -> Iterator[str]:

@@ -51,3 +51,16 @@ def refuse_card(choices: Choices, name: str) -> None:
             f" another kind; say which are a pass: {choices.option('pass', 'WORD')} or"
             f" {choices.option('pass-from', 'NUMBER')}"
         )
+
+
+def refuse_ends(choices: Choices, name: str) -> None:
+    """Refuse `lower` and `higher` where labels are neither ranks nor scores of systems.
+
+    `higher` also answers that likely ranks are grades.
+    """
+    if choices.lower:
+        raise BadInput(
+            f"{name}: {choices.option('lower', choices.lower[0])}: takes ranks of a document's"
+            " texts, and scores of systems; labels here are of another kind; leave it"
+            f" out, or say which are a pass: {choices.option('pass', 'WORD')}"
+        )

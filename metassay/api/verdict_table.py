@@ -69,6 +69,9 @@ class Choices(NamedTuple):
     missing: tuple[str, ...] = ()
     # words that are a label of their own: labels are then classes without order
     classes: tuple[str, ...] = ()
+    # columns of ranks or scores of which less, or more, is better
+    lower: tuple[str, ...] = ()
+    higher: tuple[str, ...] = ()
     rows: Mapping[str, Sequence[str]] = {}  # the values by which rows count, by column
     mark: str = ""
     require: Mapping[str, float] = {}  # the least lower end of numbers of the card
@@ -130,6 +133,7 @@ def find_columns(sheet: Sheet, options: Choices) -> ColumnRoles:
     """Find the columns of a sheet; raises BadInput with every column that is unclear."""
     faults = Findings()
     named = [*options.judge, *options.human, *options[2:5], *options.by]
+    named += [*options.lower, *options.higher]
     for name in dict.fromkeys(filter(None, [*named, *options.rows])):
         if name not in sheet.frame:
             fix = f"name one of these: {listed(sheet.columns)}"

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from metassay.api.label_table import RANKINGS
 from metassay.cli.judge_check import check_file, show_check
 from metassay.cli.tool_files import propose_import
 from metassay.core.errors import BadInput
@@ -18,7 +19,8 @@ from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
 # Options that `meta-eval` takes too, by their names in the namespace.
-_SHARED = ("by", "rows", "missing", "columns")
+_SHARED = ("by", "rows", "missing", "columns", "lower", "higher")
+_OF_TABLES = {RANKINGS: "rankings of the texts of each document"}
 _OF_JUDGES = ("judge", "human", "passes", "pass_from", "classes", "require", "choose")
 
 
@@ -36,8 +38,9 @@ def check(args: argparse.Namespace) -> int:
         with propose_import(args.files, named=named):
             sheet = read_sheet(args.files[0], faults)
             results = check_file(args, sheet, faults)
-        kind = results.choices["kind"]
-        print(f"understood: a table of a judge's verdicts and people's labels: {kind}")
+        kind = str(results.choices["kind"])
+        what = f"a table of a judge's verdicts and people's labels: {kind}"
+        print(f"understood: {_OF_TABLES.get(kind, what)}")
         return show_check(args, results)
     return _meta_eval(args)
 

@@ -1,6 +1,7 @@
 """Commands that need no project: they read files."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from metassay.cli.arguments import (
@@ -61,6 +62,12 @@ _OF_JUDGES: Mapping[str, Argument] = {
             "words that are a label of their own, such as unsure; labels are "
             "then classes without order"
         ),
+    ),
+    "--lower": replace(
+        LOWER, help="ranks of which 1 is the best, and scores of which less is better"
+    ),
+    "--higher": replace(
+        HIGHER, help="ranks of which 1 is the worst, and scores of which more is better"
     ),
     "--require": Argument(
         metavar="NUMBER_OF_CARD=LEAST",

@@ -466,6 +466,20 @@ _JUDGE_CHECK = PageWords(
                 "wins": "the chance to be preferred to a system of average strength",
             },
         ),
+        "rankings": TableWords(
+            title="How the texts of each document are ranked",
+            pick=("judge",),
+            lead=("doc",),
+            ordered=False,
+            says="""
+                Kendall's tau b of a judge and people within each document, the mean over
+                raters: 1 for the same order, -1 for the reverse. The documents that are
+                ranked least alike come first.
+                """,
+            columns={
+                "pairs": "pairs of the document's texts that judge and people rank"
+            },
+        ),
         "beside_raters": TableWords(
             title="How near judge and raters are to the other raters",
             lead=("judge", "of"),

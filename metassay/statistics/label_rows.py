@@ -34,8 +34,10 @@ from metassay.statistics.weighted_cards import ENOUGH
 
 # Texts that are added to a drawn table, over all of its cells.
 PRIOR = 1.3
-# The same for the labels of one verdict, where only some rows are labelled.
-PRIOR_OF_VERDICT = 1.0
+# The same for the labels of one verdict, where only some rows are labelled. With one, the
+# intervals of a judge that is hardly ever wrong lay too low: 70 % of those of quadratic
+# kappa held it, 87 % of those of agreement on five classes (tests/calibration/label_kinds).
+PRIOR_OF_VERDICT = 0.5
 
 
 class LabelRows(NamedTuple):
@@ -112,13 +114,15 @@ def label_estimate(
     *,
     confidence: float,
     rng: np.random.Generator,
+    prior: float = PRIOR_OF_VERDICT,
 ) -> Estimate:
     """Compute a coefficient of the table of people and judge, with an interval.
 
     `coefficient` takes tables (..., n_people * n_judge) of counts or shares and returns
     numbers (...). The interval: equal tails of tables drawn from their posterior, with
     as many texts as the rows are worth by cluster. NaN where the coefficient is
-    undefined, and where a verdict has too few labels.
+    undefined, and where a verdict has too few labels. `prior`: the labels that are added
+    to those of each verdict, where only some rows are labelled.
     """
     n = int(np.count_nonzero(rows.labelled))
     if not n or rows.lacking():
@@ -135,7 +139,7 @@ def label_estimate(
             rng=rng,
             most=rows.worth_at_most(),
         )
-    return _weighted_estimate(coefficient, rows, confidence, rng)
+    return _weighted_estimate(coefficient, rows, confidence, rng, prior)
 
 
 def _weighted_estimate(
@@ -143,6 +147,7 @@ def _weighted_estimate(
     rows: LabelRows,
     confidence: float,
     rng: np.random.Generator,
+    prior: float,
 ) -> Estimate:
     """Estimate from labels that stand for several rows; arguments as in `label_estimate`."""
     table = rows.table()
@@ -162,7 +167,7 @@ def _weighted_estimate(
         weight, cluster = rows.weight[of_verdict], rows.cluster[of_verdict]
         certain, _ = kish_size(weight, cluster)
         shares = table[:, verdict] / table[:, verdict].sum()
-        counts = shares * certain * ratio + PRIOR_OF_VERDICT / rows.n_people
+        counts = shares * certain * ratio + prior / rows.n_people
         labels = rng.standard_gamma(counts, size=(DRAWS, rows.n_people))
         by_judge = rng.standard_gamma(verdicts[verdict] * ratio, size=(DRAWS, 1))
         drawn[:, :, verdict] = by_judge * labels / labels.sum(axis=1, keepdims=True)

@@ -42,12 +42,26 @@ def number_card(
     base_rate = {"pearson": np.nan, "spearman": np.nan}
     if comparable and judge.size:
         gap = judge - people
-        error = mean_of(np.abs(gap), cluster, confidence=confidence)
-        numbers["mean_absolute_error"] = error._replace(low=max(error.low, 0.0))
+        numbers["mean_absolute_error"] = mean_of_errors(
+            np.abs(gap), cluster, confidence=confidence
+        )
         numbers["bias"] = mean_of(gap, cluster, confidence=confidence)
         deviation = float(np.mean(np.abs(people - np.mean(people))))
         base_rate |= {"mean_absolute_error": deviation, "bias": 0.0}
     return NumberCard(numbers=numbers, base_rate=base_rate)
+
+
+def mean_of_errors(errors: Array, cluster: Clusters, *, confidence: float) -> Estimate:
+    """Return the mean of errors (rows,) of 0 and more, with an interval by clusters.
+
+    The interval is that of t on the scale of logarithms: a few large errors make the
+    mean's own distribution skewed, and its upper end is then farther from it.
+    """
+    mean = mean_of(errors, cluster, confidence=confidence)
+    if not mean.value > 0 or np.isnan(mean.low):
+        return mean
+    ratio = float(np.exp((mean.high - mean.value) / mean.value))
+    return mean._replace(low=mean.value / ratio, high=mean.value * ratio)
 
 
 def correlation(

@@ -28,6 +28,9 @@ FEWEST = 5  # rows of a grade below which its bias is not told
 # Rows that are added to the drawn rows of a grade: with a quarter, 92 % of the intervals
 # of 12 rows hold the bias; with a half, 95 to 99 % of those of 6 to 50 rows.
 PRIOR_OF_LEVEL = 0.5
+# Labels that are added to those of a verdict, where only some rows are labelled: half of
+# what classes get, as a label several grades away weighs more than one that is not equal.
+PRIOR_OF_VERDICT = 0.25
 
 
 class MiddleGrades(NamedTuple):
@@ -104,7 +107,9 @@ def ordinal_card(
     numbers, base_rate = {}, {}
     for name, number in coefficients(values, n_labels).items():
         of_rows = _take_codes(number, split)
-        numbers[name] = label_estimate(of_rows, rows, confidence=confidence, rng=rng)
+        numbers[name] = label_estimate(
+            of_rows, rows, confidence=confidence, rng=rng, prior=PRIOR_OF_VERDICT
+        )
         of_constant = float(of_rows(constant)) if has_table else np.nan
         # Rounded: 0 by rounding error is 0.
         base_rate[name] = round(of_constant, 12) + 0.0

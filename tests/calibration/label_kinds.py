@@ -46,6 +46,14 @@ NOMINAL = (
     World("five classes, 3 rows a document", (0.4, 0.25, 0.2, 0.1, 0.05), 0.7, 150, 3),
     World("commonest verdict labelled by a fifth", (0.6, 0.3, 0.1), 0.85, 400, 1, 0.2),
     World("the same, 4 rows a document", (0.6, 0.3, 0.1), 0.85, 400, 4, 0.2),
+    World(
+        "five classes, nearly always right, a fifth labelled",
+        (0.4, 0.25, 0.2, 0.1, 0.05),
+        0.93,
+        300,
+        1,
+        0.2,
+    ),
 )
 ORDINAL = (
     World("grades 1 to 5", (0.1, 0.2, 0.3, 0.25, 0.15), 0.6, 120, 1),
@@ -70,6 +78,23 @@ ORDINAL = (
         400,
         1,
         0.2,
+    ),
+    World(
+        "the same, nearly always right",
+        (0.1, 0.2, 0.3, 0.25, 0.15),
+        0.93,
+        400,
+        1,
+        0.2,
+    ),
+    World(
+        "most grades 5, judge kind, a fifth labelled, 4 rows a document",
+        (0.02, 0.05, 0.1, 0.23, 0.6),
+        0.7,
+        400,
+        4,
+        0.2,
+        lean=0.3,
     ),
 )
 

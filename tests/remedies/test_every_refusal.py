@@ -16,6 +16,7 @@ from tests.remedies import (
     test_of_init,
     test_of_judge_check,
     test_of_meta_eval,
+    test_of_rankings,
     test_of_tables,
 )
 from tests.remedies.following import Refusal, Terminal
@@ -38,6 +39,7 @@ CASES: dict[str, dict[str, Refusal]] = {
     "meta-eval": test_of_meta_eval.REFUSALS,
     "judge-check": test_of_judge_check.REFUSALS,
     "cards": test_of_cards.REFUSALS,
+    "rankings": test_of_rankings.REFUSALS,
     "init": test_of_init.REFUSALS,
     "import": test_of_import.REFUSALS,
 }

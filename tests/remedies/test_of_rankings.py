@@ -1,0 +1,88 @@
+"""The refusals of rankings: each printed remedy is followed to an answer."""
+
+import pytest
+
+from tests.remedies.following import Refusal, add, retype
+from tests.remedies.tables import VERDICTS
+
+_ORDERS = ("123", "213", "132", "321", "231", "312")
+
+
+def ranks(judge: str = "judge", human: str = "human", ties: int = 0) -> str:
+    """A table with ranks of three systems in twelve documents, people's tied in some."""
+    lines = [f"doc_id,topic,system,{judge},{human}"]
+    for n in range(12):
+        for place, system in enumerate("xyz"):
+            of_judge, of_people = _ORDERS[n % 3][place], _ORDERS[n % 5][place]
+            if n < ties and of_people == "2":
+                of_people = "1"
+            lines.append(f"d{n},t{n % 2},{system},{of_judge},{of_people}")
+    return "\n".join(lines) + "\n"
+
+
+def without_most_ranks() -> str:
+    """The same, where people rank one text of each document."""
+    head, *rows = ranks().splitlines()
+    of_first = [row if ",x," in row else row.rpartition(",")[0] + "," for row in rows]
+    return "\n".join([head, *of_first]) + "\n"
+
+
+REFUSALS: dict[str, Refusal] = {
+    "a name that tells nothing of ranks": Refusal(
+        "judge-check r.csv",
+        {"r.csv": ranks(judge="judge_quality")},
+        "column 'judge_quality' has each of 1, 2, 3 ... once per document",
+        "--lower judge_quality",
+        (add("--lower judge_quality"),),
+    ),
+    "a name that tells nothing, and 1 is the worst": Refusal(
+        "judge-check r.csv",
+        {"r.csv": ranks(judge="judge_quality")},
+        "column 'judge_quality' has each of 1, 2, 3 ... once per document",
+        "--higher judge_quality",
+        (add("--higher judge_quality"),),
+    ),
+    "ranks with many ties": Refusal(
+        "judge-check r.csv --judge judge",
+        {"r.csv": ranks(ties=5).replace(",3,", ",30,")},
+        "'human' has each of 1, 2, 3 ... once in most documents",
+        "--lower human",
+        (add("--lower human"),),
+    ),
+    "grades that look like ranks": Refusal(
+        "judge-check r.csv --judge judge",
+        {"r.csv": ranks(ties=5).replace(",3,", ",30,")},
+        "'human' has each of 1, 2, 3 ... once in most documents",
+        "--higher human",
+        (add("--higher human"),),
+    ),
+    "one rank in a document": Refusal(
+        "judge-check r.csv",
+        {"r.csv": without_most_ranks()},
+        "people ranked no two texts of one document (doc_id)",
+        "--columns doc=COLUMN",
+        (add("--columns doc=COLUMN", COLUMN="topic"),),
+    ),
+    "slices of texts": Refusal(
+        "judge-check r.csv --by system",
+        {"r.csv": ranks()},
+        "column 'system' differs between texts of document 'd0'",
+        "slice rankings by a column of documents",
+        (retype("--by system", "--by topic"),),
+    ),
+    "ends of passes and fails": Refusal(
+        "judge-check v.csv --lower judge",
+        {"v.csv": VERDICTS},
+        "--lower judge: takes ranks of a document's texts, and scores of systems",
+        "leave it out",
+        (retype(" --lower judge", ""),),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_a_printed_remedy_works(terminal, tmp_path, case: str) -> None:
+    refusal = REFUSALS[case]
+    refused = refusal.provoke(terminal, tmp_path)
+    done = refusal.follow(terminal, refused)
+    assert done.code == 0, done.err
