@@ -325,7 +325,7 @@ EVALUATION = (
     ),
     Stage(
         name="meta_evaluate",
-        version=6,
+        version=7,
         reads=(
             "sources",
             "scores",
@@ -340,7 +340,7 @@ EVALUATION = (
     ),
     Stage(
         name="certify",
-        version=5,
+        version=6,
         reads=("evidence",),
         shared=("certification",),
         writes=("certificates",),

@@ -32,6 +32,8 @@ Rows = Sequence[dict[str, object]]
 # The rows of `evidence` of one level of a study, without what is left without classes.
 NumbersOf = Callable[[Study, Level, MetaOptions], Rows]
 
+# From this correlation on among texts of one system, a metric knows more than classes.
+OF_TEXTS = 0.3
 LEFT = 3  # systems at least that a correlation is recomputed of
 
 
@@ -123,8 +125,12 @@ def classes_at(
     rows: Rows,
     options: MetaOptions,
     numbers_of: NumbersOf,
+    shown_within: Sequence[bool | None],
 ) -> Iterator[dict[str, object]]:
     """Yield the columns of each of the `rows` of a level, one per directed metric.
+
+    `shown_within`: whether each is shown to be related to people among single texts,
+    with the levels of systems and documents removed; None where it does not matter.
 
     Only metrics that are shown to be related to people have them; the others' verdicts
     need none.
@@ -141,7 +147,8 @@ def classes_at(
             "apart": None,
         }
         if shown[place]:
-            columns |= _summarise_metric(study, metric, units, level, options)
+            within = shown_within[place]
+            columns |= _summarise_metric(study, metric, units, level, options, within)
             columns |= _find_weakest_rest(place, without)
         yield columns
 
@@ -157,6 +164,7 @@ def _summarise_metric(
     units: Sequence[Units],
     level: Level,
     options: MetaOptions,
+    shown_within: bool | None,
 ) -> dict[str, object]:
     """Return the weakest value with classes removed, and the classes that explain it best.
 
@@ -181,6 +189,11 @@ def _summarise_metric(
         rests = (less_classes(side, label, axis) for side in (scores, people))
         return value_of(*rests)
 
+    follows_texts = shown_within
+    if shown_within:
+        sides = scores, people
+        within = correlate_at(*sides, "within", options.coefficient, layout).value
+        follows_texts = bool(within >= OF_TEXTS)
     values = [value_of(scores, people)]
     explaining: list[tuple[float, str]] = []
     owners = study.grouping.owners
@@ -191,19 +204,32 @@ def _summarise_metric(
         explaining.append((-np.inf if np.isnan(value) else value, "raters"))
     for unit in units:
         values += [value_given(label, unit.axis) for label in _partitions(unit, scores)]
-        classes = _explaining_classes(unit, scores, n_metrics)
+        classes = _explaining_classes(unit, scores, n_metrics, follows_texts)
         if classes is not None:
             explaining.append((value_given(classes, unit.axis), unit.name))
         if unit.axis == -2 and layout.n_strata == 1:
             rests = _drop_lowest(unit)
             values += [value_of(scores[rows], people[rows]) for rows in rests]
-    name, left = None, np.nan
-    if explaining and (level == "system" or min(explaining)[0] <= VANISHES * values[0]):
-        left, name = min(explaining)
-        left = left if np.isfinite(left) else np.nan
+    left, name = _choose_explanation(explaining, level, values[0])
     defined = [value for value in (*values, left) if not np.isnan(value)]
     weakest = min(defined, default=np.nan)
     return {"weakest": weakest, "classes": name, "given_classes": left}
+
+
+def _choose_explanation(
+    explaining: Sequence[tuple[float, str]], level: Level, plain: float
+) -> tuple[float, str | None]:
+    """Return what is left of the value `plain` with the best explanation removed, and its name.
+
+    `explaining`: what each leaves, and its name; raters who own systems first. Between
+    systems, what is left among those of the same raters says nothing of the others.
+    """
+    left, name = min(explaining, default=(np.nan, None))
+    if level == "system" and explaining and explaining[0][1] == "raters":
+        left, name = explaining[0]
+    elif level != "system" and not left <= VANISHES * plain:
+        return np.nan, None
+    return (left if np.isfinite(left) else np.nan), name
 
 
 def _known(unit: Units, scores: Array) -> tuple[Mask, Array]:
@@ -225,12 +251,16 @@ def _partitions(unit: Units, scores: Array) -> Iterator[Index]:
         yield _spread(label, known)[unit.of]
 
 
-def _explaining_classes(unit: Units, scores: Array, n_metrics: int) -> Index | None:
+def _explaining_classes(
+    unit: Units, scores: Array, n_metrics: int, follows_texts: bool | None
+) -> Index | None:
     known, means = _known(unit, scores)
     if known.sum() < FEWEST:
         return None
     sides = unit.means[known], means[known]
-    label = fit_classes(*sides, unit.error, n_metrics=n_metrics)
+    label = fit_classes(
+        *sides, unit.error, n_metrics=n_metrics, follows_texts=follows_texts
+    )
     return None if label is None else _spread(label, known)[unit.of]
 
 

@@ -107,9 +107,26 @@ def numbers(
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of a level without accuracies and confounds, one per directed metric."""
     rows = list(_plain_numbers(tests, level, options))
-    more = classes_at(tests.study, level, rows, options, _numbers_alone)
+    within = _shown_within(tests, level, options)
+    more = classes_at(tests.study, level, rows, options, _numbers_alone, within)
     for row, of_classes in zip(rows, more, strict=True):
         yield {**row, **of_classes}
+
+
+def _shown_within(
+    tests: StudyTests, level: Level, options: MetaOptions
+) -> list[bool] | list[None]:
+    """Return whether each directed metric follows people among texts of one system.
+
+    None at other levels, which compare texts themselves.
+    """
+    places = tests.study.places
+    by_documents = tests.levels[level].p_alone.get("documents")
+    if level != "system":
+        return [None] * len(places)
+    if by_documents is None:
+        return [False] * len(places)
+    return [bool(by_documents[i, 0] < 1.0 - options.confidence) for i in places]
 
 
 def _numbers_alone(

@@ -305,8 +305,9 @@ def plans(study: Study, level: Level, options: MetaOptions) -> list[Plan]:
     relations, groups = relations_of(study, level), study.grouping
     if level == "system":
         alone = [Plan("systems", relations, "required")]
-        if not groups.systems_named:
-            alone.append(Plan("documents", ("within",), "required"))
+        # A hint whether a metric knows more than which class a system is of.
+        role: Role = "hint" if groups.systems_named else "required"
+        alone.append(Plan("documents", ("within",), role))
         return alone
     few_systems, few_documents = (
         not _is_decisive(study, exchange, options) for exchange in ALONE

@@ -271,7 +271,8 @@ def _owners_of_systems(
         sets.append(f"{listed(by)} rated {listed(of)}")
     finding = (
         f"The systems fall into {n} sets that share no rater ({'; '.join(sets)})."
-        " Differences between the sets may be the raters'."
+        " Differences between the sets may be the raters', so that no metric gets more"
+        " than `cannot tell` for two systems."
     )
     remedy = "Let some raters rate texts of all systems."
     findings.append(DataWarning(kind="groups", finding=finding, remedy=remedy))

@@ -51,6 +51,7 @@ NAME_FAMILIES: Final = "say which systems are versions, by family"
 NAME_CLUSTERS: Final = "say which documents are alike, by cluster"
 _NAME: Final = {"systems": NAME_FAMILIES, "documents": NAME_CLUSTERS}
 MORE_OF_A_CLASS: Final = "rate more of one class"
+SHARE_RATERS: Final = "let some raters rate all systems"
 _ADVICE: Final = {
     **dict.fromkeys(VERDICTS, "do not use"),
     USE: "use it",
@@ -120,7 +121,9 @@ def _needed(
     verdict: str, row: Mapping[str, Any], options: CertificationOptions
 ) -> tuple[float, float]:
     """Return how many independent systems and documents would settle the verdict."""
-    if verdict not in (CANNOT_TELL, PROMISING) or rests_on(row) is not None:
+    if verdict not in (CANNOT_TELL, PROMISING):
+        return np.nan, np.nan
+    if rests_on(row) is not None or has_other_raters(row):
         return np.nan, np.nan
     useful, value, likely = fisher_z(
         np.array([options.useful, row["value"], row["corrected"]], dtype=np.float64)
@@ -166,13 +169,15 @@ def _advice(
         return MORE_OF_A_CLASS
     if rests_on(row) is not None:
         return _NAME[row["rests_on"]]
-    if row["design"] in OF_NO_OTHERS:
-        return MORE_DOCUMENTS
+    if has_other_raters(row):
+        return SHARE_RATERS
     return _name_shortage(row, systems, documents)
 
 
 def _name_shortage(row: Mapping[str, Any], systems: float, documents: float) -> str:
     """Return of what a study needs more: of systems, documents or both."""
+    if row["design"] in OF_NO_OTHERS:
+        return MORE_DOCUMENTS
     more_systems = systems > row["n_families"]
     more_documents = documents > row["n_clusters"]
     # no study would settle it: name the larger part of its variance
@@ -232,7 +237,8 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
             return THESE_SYSTEMS
         if row["n_families"] >= FEWEST_SYSTEMS:
             return USE
-    return PROMISING if row["value"] >= options.useful else CANNOT_TELL
+    promising = row["value"] >= options.useful and not has_other_raters(row)
+    return PROMISING if promising else CANNOT_TELL
 
 
 def _explanation(row: Mapping[str, Any], options: CertificationOptions) -> str | None:
@@ -285,10 +291,15 @@ def verdict_without_apart(row: Mapping[str, Any], options: CertificationOptions)
         "p": row["without_apart_p"],
         "corrected_low": row["without_apart_low"],
         "n_families": row["n_without_apart"],
-        "classes": None,
+        "classes": row["classes"] if has_other_raters(row) else None,
         "apart": None,
     }
     return find_verdict({**row, **rest}, options)
+
+
+def has_other_raters(row: Mapping[str, Any]) -> bool:
+    """Whether systems cannot be compared, as sets of them have raters of their own."""
+    return bool(row["level"] == "system" and row["classes"] == "raters")
 
 
 def is_shown(row: Mapping[str, Any]) -> bool:

@@ -75,6 +75,11 @@ def _why(row: Row, options: CertificationOptions) -> str:
     )
     if row["verdict"] == v.CANNOT_TELL and v.rests_on(row) is not None:
         return _only_if_apart(v.rests_on(row), f"for {decision}, {of}", value)
+    if row["verdict"] == v.CANNOT_TELL and v.has_other_raters(row):
+        return (
+            f"for {decision}, {of} are related ({value}), but sets of systems have raters"
+            " of their own, and nothing tells the raters from the systems."
+        )
     if row["verdict"] == v.CANNOT_TELL and not missing(row["p"]) and v.is_shown(row):
         return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
     return {

@@ -32,9 +32,16 @@ _USUAL: Final = {
     3: (0.0092, 0.0294, 0.0464, 0.0602, 0.0705, 0.0877, 0.1009, 0.1185, 0.1303, 0.1494,
         0.1635, 0.1759, 0.1827, 0.1858),
 }  # fmt: skip
-# By how much steps must fit better than a line, in twice the log likelihood, for one
-# metric: honest ones lose about five in a hundred verdicts (tests/calibration/rates.md).
-_MARGIN: Final = {2: 5.0, 3: 6.0}
+# How much worse than a line steps may fit, in twice the log likelihood, and still be the
+# account of one metric: where nobody looked at single texts; where the metric follows
+# people among the texts of one system, so that it knows more than the class; and where
+# it does not. Few systems' means look alike on steps and on a line, so that this
+# evidence weighs much. What honest metrics lose: tests/calibration/rates.md.
+_MARGIN: Final[dict[bool | None, dict[int, float]]] = {
+    None: {2: 5.0, 3: 6.0},
+    True: {2: 8.0, 3: 9.0},
+    False: {2: 0.0, 3: -3.0},
+}
 # However sure it is that people's means come in classes, a metric may follow them within.
 _SURE: Final = 12.0
 _OF_MANY: Final = 1.5  # by the logarithm of the number of metrics
@@ -115,7 +122,12 @@ def set_apart(means: Array, error: float = 0.0) -> Mask:
 
 
 def fit_classes(
-    people: Array, metric: Array, error: float = 0.0, *, n_metrics: int = 1
+    people: Array,
+    metric: Array,
+    error: float = 0.0,
+    *,
+    n_metrics: int = 1,
+    follows_texts: bool | None = None,
 ) -> Index | None:
     """Return the classes (units,) that explain a metric's means better than people's do.
 
@@ -123,7 +135,8 @@ def fit_classes(
     of many, one looks by chance as if it followed people within classes. Both accounts
     are weighed by their likelihood: that the means of people come in classes rather
     than from one normal distribution, and that those of the metric lie on steps rather
-    than on a line.
+    than on a line. `follows_texts`: whether the metric is shown to follow people among
+    the texts of one unit; None where nobody looked.
     """
     size = people.size
     best: tuple[float, Index] | None = None
@@ -139,7 +152,7 @@ def fit_classes(
         compact = max(float(compact), -_SURE)
         # BIC: each class beyond the second costs a parameter.
         better = size * np.log(steps / line) + (n - 2) * np.log(size)
-        margin = _MARGIN[n] - _OF_MANY * np.log(n_metrics)
+        margin = _MARGIN[follows_texts][n] - _OF_MANY * np.log(n_metrics)
         excess = round(float(compact + better + margin), _DIGITS)
         if excess < 0 and (best is None or excess < best[0]):
             best = excess, classes.label

@@ -330,9 +330,11 @@ EVIDENCE = Table(
             TEXT,
             (
                 "`systems` or `documents`: their classes explain the correlation "
-                "better than people's means do; `raters`: each system has raters of "
-                "its own set, whose severity may. Null if nothing of this, or if "
-                "more than half of a correlation of texts is left"
+                "better than people's means do (of two systems, more easily for a "
+                "metric that is not shown to follow people among texts of one system, "
+                "by .3 or more); `raters`: each system has raters of its own set, whose "
+                "severity may. Null if nothing of this, or if more than half of a "
+                "correlation of texts is left"
             ),
             null=True,
         ),

@@ -192,3 +192,21 @@ def test_raters_who_own_systems_cannot_rank_them():
     rows = verdicts(results)["verdict"]
     assert rows[["global", "document"]].tolist() == ["explained by raters"] * 2
     assert rows["system"] in ("explained by raters", "cannot tell")
+
+
+def test_not_even_a_metric_that_is_right_ranks_systems_of_different_raters():
+    rng = np.random.default_rng(8)
+    batch = np.where(np.arange(12) < 6, 0.0, 3.0)[:, None]
+    quality = effects(rng, 12, 40)
+    people = {
+        name: np.where(batch == (3.0 if name in "CD" else 0.0), side + batch, np.nan)
+        for name, side in seen(rng, quality, "ABCD").items()
+    }
+    results = metassay.meta_eval(
+        *frames({"m": quality + batch}, people), **ALONE, **FEW
+    )
+    assert "no metric gets more than `cannot tell`" in results.warnings[0]
+    row = verdicts(results).loc["system"]
+    assert row["verdict"] == "cannot tell"
+    assert row["given_classes"] > 0.3
+    assert row["advice"] == "let some raters rate all systems"

@@ -65,7 +65,8 @@ def test_what_the_user_does_not_say_must_not_matter():
         assert planned(named, level) == {"both": "required"}
     # Between systems, texts have to agree as well, unless no system is a version.
     assert planned(studied(shape), "system") == both
-    assert planned(studied(shape, systems=True), "system") == {"systems": "required"}
+    by_systems = {"systems": "required", "documents": "hint"}
+    assert planned(studied(shape, systems=True), "system") == by_systems
 
 
 def test_too_few_of_one_kind_leave_it_to_the_other_and_of_both_to_both():

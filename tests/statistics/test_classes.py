@@ -91,6 +91,22 @@ def test_steps_or_a_line():
     assert fit_classes(people, noise, n_metrics=1000) is not None
 
 
+def test_texts_decide_between_steps_and_a_line():
+    # Eight systems: the five and the three differ in people's means and in the metric's.
+    people = np.array([0.0, 0.4, 0.9, 2.4, 2.7, 3.0, 3.4, 3.7])
+    metric = np.array([0.7, 0.1, 0.4, 3.0, 2.6, 2.5, 3.3, 2.8])
+    answers = [
+        fit_classes(people, metric, follows_texts=f) for f in (True, None, False)
+    ]
+    found = [answer is not None for answer in answers]
+    # Never fewer classes the less a metric is known to follow people.
+    assert found == sorted(found)
+    assert found[-1]
+    # A line, whatever the texts say.
+    line = np.linspace(-2, 2, 16)
+    assert fit_classes(line, line + 0.01 * metric[0], follows_texts=False) is None
+
+
 def test_class_means_are_subtracted():
     scores = np.array([[1.0, 3.0], [2.0, np.nan], [10.0, 20.0]])
     rest = less_classes(scores, np.array([0, 0, 1]), -2)
