@@ -347,7 +347,7 @@ EVALUATION = (
     ),
     Stage(
         name="report",
-        version=7,
+        version=8,
         files=("reports/published",),
         reads=(
             "sources",
