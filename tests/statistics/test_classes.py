@@ -98,10 +98,10 @@ def test_texts_decide_between_steps_and_a_line():
     answers = [
         fit_classes(people, metric, follows_texts=f) for f in (True, None, False)
     ]
-    found = [answer is not None for answer in answers]
+    explained = [answer is not None for answer in answers]
     # Never fewer classes the less a metric is known to follow people.
-    assert found == sorted(found)
-    assert found[-1]
+    assert explained == sorted(explained)
+    assert explained[-1]
     # A line, whatever the texts say.
     line = np.linspace(-2, 2, 16)
     assert fit_classes(line, line + 0.01 * metric[0], follows_texts=False) is None
