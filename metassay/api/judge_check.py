@@ -43,6 +43,7 @@ from metassay.api.preference_study import holds_preferences, read_pairs
 from metassay.api.ranking_study import holds_rankings, read_rankings
 from metassay.api.requirements import check_requirements, refuse_card, refuse_ends
 from metassay.api.results import Results, list_names
+from metassay.api.system_board import check_systems, holds_systems, read_systems
 from metassay.api.verdict_table import Choices, Verdicts, find_columns, read_verdicts
 from metassay.core.errors import BadInput
 from metassay.format.numbers import counted, short
@@ -285,6 +286,8 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
     if faults or sheet is None:
         raise BadInput(faults.lines())
     card = read_card(Path(choices.card)) if choices.card else None
+    if holds_systems(sheet, choices):
+        return JudgeCheck(**check_systems(read_systems(sheet, choices))._asdict())
     roles = find_columns(sheet, choices)
     if holds_preferences(roles):
         refuse_card(roles.choices, sheet.name)

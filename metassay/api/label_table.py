@@ -33,6 +33,7 @@ ORDINAL = "ordinal"
 NUMBERS = "numbers"
 PREFERENCES = "preferences"  # read by `preference_study`
 RANKINGS = "rankings"  # read by `ranking_study`
+SYSTEMS = "systems"  # scores of systems, read by `system_board`
 
 MOST_LEVELS = 11  # different grades; more are numbers
 MOST_CLASSES = 25

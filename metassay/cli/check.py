@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from metassay.api.label_table import RANKINGS
+from metassay.api.label_table import RANKINGS, SYSTEMS
 from metassay.cli.judge_check import check_file, show_check
 from metassay.cli.tool_files import propose_import
 from metassay.core.errors import BadInput
@@ -20,7 +20,10 @@ from metassay.tabular.sheet import Sheet
 
 # Options that `meta-eval` takes too, by their names in the namespace.
 _SHARED = ("by", "rows", "missing", "columns", "lower", "higher")
-_OF_TABLES = {RANKINGS: "rankings of the texts of each document"}
+_OF_TABLES = {
+    RANKINGS: "rankings of the texts of each document",
+    SYSTEMS: "a leaderboard: one row per system",
+}
 _OF_JUDGES = ("judge", "human", "passes", "pass_from", "classes", "require", "choose")
 
 

@@ -312,6 +312,7 @@ metassay meta-eval --example DIR writes a pair of files to start from.""",
 Find out what files hold, say so, and answer. These are understood:
 
   a table with a judge's verdicts and people's labels, of any kind: as judge-check
+  a leaderboard: one row per system, with a column of people's scores
   preferences between two texts, also as MT-bench, FastChat, Arena, AlpacaEval, JudgeBench and
     LLMBar write them: files of judges and of people together
   labels by annotator and item, as JSON: a file of people and one of language models, as the authors

@@ -466,6 +466,26 @@ _JUDGE_CHECK = PageWords(
                 "wins": "the chance to be preferred to a system of average strength",
             },
         ),
+        "systems": TableWords(
+            title="Scores of systems, beside people's",
+            pick=("human",),
+            lead=("score",),
+            hide=("pairs_wrong", "pairs_tied"),
+            ordered=False,
+            says="""
+                Correlations over systems, with intervals for other systems like these.
+                They say nothing of single texts.
+                """,
+            columns={
+                "p": "the chance of such a correlation if order were arbitrary",
+                "p_of_best": (
+                    "the chance that the best of all scores looks so good, if order were"
+                    " arbitrary"
+                ),
+                "pearson_without": "without the systems that people set apart",
+                "n_apart": "systems that people set apart from the others",
+            },
+        ),
         "rankings": TableWords(
             title="How the texts of each document are ranked",
             pick=("judge",),

@@ -1,4 +1,4 @@
-"""The refusals of rankings: each printed remedy is followed to an answer."""
+"""The refusals of rankings and leaderboards: each printed remedy is followed to an answer."""
 
 import pytest
 
@@ -27,7 +27,32 @@ def without_most_ranks() -> str:
     return "\n".join([head, *of_first]) + "\n"
 
 
+BOARD = "system,bleu,edit_free,human\n" + "".join(
+    f"s{n},{20 + n},{n % 4},{n % 5}\n" for n in range(8)
+)
+
 REFUSALS: dict[str, Refusal] = {
+    "a score of which nothing tells whether more is better": Refusal(
+        "check b.csv",
+        {"b.csv": BOARD},
+        "the name 'edit_free' does not tell whether more is better",
+        "--higher edit_free",
+        (add("--higher edit_free"),),
+    ),
+    "a number of texts that systems must reach": Refusal(
+        "judge-check b.csv --higher edit_free --require kappa=.5",
+        {"b.csv": BOARD},
+        "--require: takes labels of texts, and this table has one row per system",
+        "leave it out",
+        (retype(" --require kappa=.5", ""),),
+    ),
+    "lengths alone": Refusal(
+        "check b.csv",
+        {"b.csv": BOARD.replace("bleu", "length").replace("edit_free", "human_2")},
+        "the name 'length' does not tell whether more is better",
+        "--higher length",
+        (add("--higher length"),),
+    ),
     "a name that tells nothing of ranks": Refusal(
         "judge-check r.csv",
         {"r.csv": ranks(judge="judge_quality")},
