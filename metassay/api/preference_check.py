@@ -345,7 +345,10 @@ def _wins(row: Mapping[str, Any]) -> str:
 def _answer(pairs: Pairs, tables: Tables) -> Iterator[str]:
     """Say how good the judge is, whether order decides, and how it ranks the systems."""
     if not pairs.labels.judges:
-        yield "No judge is here: strengths of systems are by people alone."
+        if pairs.systems:
+            yield "No judge is here: strengths of systems are by people alone."
+        else:
+            yield "No judge is here, and nothing tells who wrote the texts."
         return
     first = next(iter(pairs.labels.judges))
     card = rows_by("statistic", tables, "card", first)

@@ -14,7 +14,12 @@ from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array, Index, Mask
 from metassay.statistics.preferences import FIRST, SECOND, TIE, combine_orders
 from metassay.statistics.shares import cluster_codes
-from metassay.tabular.preferences import Pair, preferred_share, system_columns
+from metassay.tabular.preferences import (
+    Pair,
+    are_positions,
+    preferred_share,
+    system_columns,
+)
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, to_keys
 
@@ -34,7 +39,7 @@ class Pairs(NamedTuple):
     games: Mapping[str, Index]
     # (2, items) people's mean score in favour of the first text, by the same orders
     people: Array
-    systems: tuple[str, ...]
+    systems: tuple[str, ...]  # none where nothing tells who wrote a text
     first: Index  # (items,) codes of the systems
     second: Index
 
@@ -118,6 +123,16 @@ def read_pairs(roles: ColumnRoles) -> Pairs:
     table = np.array([labels[name] for name in choices.human])
     in_both = any((of_judge >= 0).all(axis=0).any() for of_judge in games.values())
     rule = f"preferences between {len(systems)} systems ({columns[0]}, {columns[1]})"
+    codes = (of_first[place], of_second[place])
+    two_names = {(str(a), str(b)) for a, b in zip(first, second, strict=True)}
+    if all(are_positions(a, b) for a, b in two_names):
+        rule = (
+            f"preferences between two texts, called {quoted(systems[0])} and the like by"
+            f" their places ({columns[0]}, {columns[1]}): no strengths of systems"
+        )
+        systems = ()
+        nobody = np.zeros(place.size, dtype=np.intp)
+        codes = (nobody, nobody)
     if in_both:
         rule += "; rows with the texts in the other order are the same pair"
     read = Labels(
@@ -139,8 +154,8 @@ def read_pairs(roles: ColumnRoles) -> Pairs:
         games={name: games[name] for name in choices.judge},
         people=2.0 * mean - 1.0,
         systems=systems,
-        first=of_first[place],
-        second=of_second[place],
+        first=codes[0],
+        second=codes[1],
     )
 
 

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from metassay.api.label_table import RANKINGS, SYSTEMS
-from metassay.cli.judge_check import check_file, show_check
+from metassay.cli.judge_check import (
+    check_file,
+    is_of_games,
+    name_columns,
+    show_check,
+)
 from metassay.cli.tool_files import propose_import
 from metassay.core.errors import BadInput
 from metassay.imports.annotations import annotation_sheet, read_annotations
 from metassay.imports.preference_table import preference_sheet
-from metassay.imports.records import header_of
-from metassay.imports.tools import tool_of
-from metassay.tabular.column_synonyms import fold_name
 from metassay.tabular.files import read_sheet
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
@@ -32,7 +34,7 @@ def check(args: argparse.Namespace) -> int:
     faults = Findings()
     sheet, what = _labels_of_tools(args.files, faults)
     if what:
-        _name_columns(args, sheet)
+        name_columns(args, sheet)
         results = check_file(args, sheet, faults)
         print(f"understood: {what}: {results.choices['kind']}")
         return show_check(args, results)
@@ -57,30 +59,9 @@ def _labels_of_tools(
     if by_annotator and len(by_annotator) == len(annotations):
         sheet = annotation_sheet(by_annotator, faults)
         return sheet, "labels by annotator and item, of people and of language models"
-    if all(_is_of_games(path) for path in files):
+    if all(is_of_games(path) for path in files):
         return preference_sheet(files, faults), "preferences between two texts"
     return None, ""
-
-
-def _name_columns(args: argparse.Namespace, sheet: Sheet | None) -> None:
-    """Name the columns of judges and people, unless the user did."""
-    columns = sheet.columns if sheet else ()
-    for side in ("judge", "human"):
-        if not getattr(args, side):
-            names = [name for name in columns if name.split("_")[0] == side]
-            setattr(args, side, names)
-
-
-def _is_of_games(path: Path) -> bool:
-    """Whether a file has a preference per row, of a judge or person that a field names.
-
-    A table with a column of people's preferences is read as it is.
-    """
-    tool, _ = tool_of(path)
-    if tool is None or tool.name != "preferences":
-        return False
-    names, _ = header_of(path)
-    return not any(fold_name(name).startswith("human") for name in names)
 
 
 def _meta_eval(args: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 import argparse
 import textwrap
+from pathlib import Path
 
 from metassay.api.card_transfer import is_untold
 from metassay.api.judge_check import JudgeCheck, check_sheet
@@ -10,6 +11,10 @@ from metassay.cli.parsing import roles_in
 from metassay.cli.tool_files import propose_import
 from metassay.core.atomic import whole_folder
 from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
+from metassay.imports.preference_table import preference_sheet
+from metassay.imports.records import header_of
+from metassay.imports.tools import tool_of
+from metassay.tabular.column_synonyms import fold_name
 from metassay.tabular.files import read_sheet
 from metassay.tabular.row_choice import parse_rows
 from metassay.tabular.rows import Findings
@@ -19,8 +24,12 @@ from metassay.tabular.sheet import Sheet
 def judge_check(args: argparse.Namespace) -> int:
     """Print what a file shows of a judge; with --out, write the page and all tables."""
     named = bool(args.columns or args.judge or args.human)
+    faults = Findings()
+    if is_of_games(args.file):
+        sheet = preference_sheet([args.file], faults)
+        name_columns(args, sheet)
+        return show_check(args, check_file(args, sheet, faults))
     with propose_import([args.file], named=named):
-        faults = Findings()
         results = check_file(args, read_sheet(args.file, faults), faults)
     return show_check(args, results)
 
@@ -39,6 +48,27 @@ def check_file(
     choices |= {"mark": "--", "require": dict(args.require)}
     choices["rows"] = parse_rows(args.rows, sheet.columns if sheet else ())
     return check_sheet(sheet, Choices(**choices), faults)
+
+
+def name_columns(args: argparse.Namespace, sheet: Sheet | None) -> None:
+    """Name the columns of judges and people, unless the user did."""
+    columns = sheet.columns if sheet else ()
+    for side in ("judge", "human"):
+        if not getattr(args, side):
+            names = [name for name in columns if name.split("_")[0] == side]
+            setattr(args, side, names)
+
+
+def is_of_games(path: Path) -> bool:
+    """Whether a file has a preference per row, of a judge or person that a field names.
+
+    A table with a column of people's preferences is read as it is.
+    """
+    tool, _ = tool_of(path)
+    if tool is None or tool.name != "preferences":
+        return False
+    names, _ = header_of(path)
+    return not any(fold_name(name).startswith("human") for name in names)
 
 
 def show_check(args: argparse.Namespace, results: JudgeCheck) -> int:

@@ -22,6 +22,7 @@ CONTENTS = (
     "report",
     "completion",
 )
+_CHOSEN = ("chosen", "rejected")
 _SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 _TIE = re.compile(
     r"(?:it.?s )?(?:a )?(?:tie|ties|tied|draw|equal|same|both|neither|none|no_preference|even)"
@@ -72,6 +73,21 @@ def system_columns(names: Iterable[str]) -> tuple[str, str] | None:
     """
     by_name = {fold_name(name): name for name in names}
     return two_fields(by_name, SYSTEMS, NAMES)
+
+
+def are_positions(first: str, second: str) -> bool:
+    """Whether two names say where two texts stand, and not who wrote them.
+
+    >>> are_positions("A", "B"), are_positions("gpt-4o A", "gpt-4o B")
+    (True, True)
+    >>> are_positions("gpt-4o", "llama")
+    False
+    """
+    left, right = first.casefold().split(), second.casefold().split()
+    if not (left and right) or left[:-1] != right[:-1]:
+        return False
+    ends = (left[-1], right[-1])
+    return any(sorted(ends) == sorted(sides) for sides in (*_SIDES, _CHOSEN))
 
 
 def preferred_share(value: object, number: float | None, pair: Pair) -> float | None:

@@ -229,3 +229,40 @@ def test_two_tables_are_scores_and_ratings(check):
     code, _, error = check("scores.csv", "ratings.csv", "--pass", "good")
     assert code == 2
     assert "name one table to check a judge's verdicts" in error
+
+
+def test_judge_check_answers_raw_preferences_too(check, capsys):
+    lines("votes.jsonl", games(("expert_1", "gpt4_pair")))
+    code, by_check, _ = check("votes.jsonl")
+    assert main(["judge-check", "votes.jsonl"]) == code == 0
+    _, _, answer = by_check.partition("\n")
+    assert capsys.readouterr().out == answer
+
+
+def test_places_of_texts_are_no_systems(check):
+    draw = np.random.default_rng(0)
+    rows = [
+        {
+            "pair_id": f"p{n}",
+            "question": f"Question {n}",
+            "response_model": "gpt-4o",
+            "response_A": "One.",
+            "response_B": "Two.",
+            "label": draw.choice(["A>B", "B>A"]),
+            "judge_name": "arena_hard",
+            "judgments": [
+                {"decision": str(draw.choice(["A>B", "B>A"]))},
+                {"decision": str(draw.choice(["A>B", "B>A"]))},
+            ],
+        }
+        for n in range(60)
+    ]
+    lines("judgebench.jsonl", rows)
+    code, out, _ = check("judgebench.jsonl", "--out", "results")
+    assert code == 0
+    assert "no strengths of systems" in " ".join(out.split())
+    assert "beats average" not in out
+    assert "always one side" in out
+    assert not Path("results/strengths.csv").exists()
+    card = pd.read_csv("results/card.csv")
+    assert "strength_correlation" not in set(card["statistic"])
