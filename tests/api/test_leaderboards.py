@@ -93,8 +93,8 @@ def test_a_score_that_is_better_the_less_is_turned() -> None:
     worse = judge_check(board(grade=[-value for value in BLEU]))
     assert only_row(worse, "grade")["verdict"] == "reversed"
     assert any("Reversed" in line for line in worse.answer)
-    said = judge_check(board(grade=[-value for value in BLEU]), lower="grade")
-    assert only_row(said, "grade")["verdict"] == "related"
+    turned = judge_check(board(grade=[-value for value in BLEU]), lower="grade")
+    assert only_row(turned, "grade")["verdict"] == "related"
 
 
 def test_systems_that_people_set_apart_are_told() -> None:

@@ -70,7 +70,10 @@ COMMANDS: dict[str, Callable[[str], str]] = {
 def test_the_printed_command_reads_the_file(terminal, tmp_path, kind) -> None:
     name, content = FILES[kind]
     write(tmp_path, name, content)
-    for command in COMMANDS.values():
+    for word, command in COMMANDS.items():
+        if word == "judge-check" and kind == "preferences":
+            assert terminal.type(command(name)).code == 0  # answered as it is
+            continue
         refused = terminal.type(command(name))
         assert refused.code == 2
         assert name in refused.err
