@@ -24,6 +24,7 @@ from metassay.judges.make import make_judge
 from metassay.judges.protocol import Pair
 from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.needs import Model, Resources
+from metassay.llm.prompts import Decoding
 from metassay.metrics.faithfulness.record import Case
 from metassay.text.spans import Span
 from metassay.units.alignment import ranked_sections
@@ -235,6 +236,10 @@ def system_output(kind: str, folder: Path) -> Any:
             "examples": [],
             "example_citations": "none",
         }
+    resources = Resources(Path())
+    if kind == "described_note":
+        options = {"model": "m"}
+        resources = Resources(Path(), Model(answer_note, Decoding("m", 0.0, 1, 99)))
     chosen = chosen_kind("systems", kind, options)
     sources = pd.DataFrame(
         {
@@ -245,8 +250,20 @@ def system_output(kind: str, folder: Path) -> Any:
             "speaker": [["doctor", "patient"], ["doctor"]],
         }
     )
-    written = chosen.record.write(sources, "s", chosen.options, Resources(Path()))
+    written = chosen.record.write(sources, "s", chosen.options, resources)
     return written.texts[["doc_id", "text", "status"]].to_numpy()
+
+
+def answer_note(requests: Sequence[ChatRequest]) -> list[Reply]:
+    """What a language model writes as a note, and as its compact version."""
+    replies = []
+    for request in requests:
+        material = request.messages[-1].content
+        text = f"History\n{material}\nPhysical Examination\nNormal."
+        if "compact version" in material:
+            text = f"{len(material)} characters, in short"
+        replies.append(Reply(request.key, "ok", text, "stop", 1, 1, 1))
+    return replies
 
 
 ABSTRACT = (

@@ -35,12 +35,15 @@ class System(Needs):
 
     `write(sources, name, options, resources)` returns TEXTS of SOURCES, with `name` as
     the author. `requests(sources, options, decoding, raw)` returns its questions to a
-    model. A `costly` system loads a model itself, so estimates do not run it.
+    model. `follow_up(texts, options, decoding)` returns those that it asks about its
+    own first answers, given TEXTS with them. A `costly` system loads a model itself, so
+    estimates do not run it.
     """
 
     options: type[Options]
     write: Write
     requests: "Callable[[pd.DataFrame, Any, Decoding, Path], Requests] | None" = None
+    follow_up: "Callable[[pd.DataFrame, Any, Decoding], Requests] | None" = None
     costly: bool = False
 
 

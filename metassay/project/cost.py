@@ -39,7 +39,7 @@ from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tables.parquet import read
-from metassay.text.headings import divide
+from metassay.text.headings import SECTIONS, divide
 from metassay.text.sentences import sentences
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.alignment import ALIGNMENTS
@@ -443,10 +443,17 @@ def _write_texts(run: Run, name: str, system: Chosen, costs: Plan) -> Texts:
     requests = record.requests(
         sources, system.options, resources.model.decoding, resources.raw
     )
-    stand_ins = _stand_ins(run.ingested, by_section=bool((texts["part"] != FULL).any()))
+    by_section = bool(texts["part"].isin(SECTIONS).any())
+    stand_ins = _stand_ins(run.ingested, by_section=by_section)
     lengths = map(estimate_tokens, stand_ins.values())
     _add(costs, f"generate-{name}", run.session, system, requests, lengths)
-    return _fill_texts(texts, stand_ins)
+    filled, n_stand_ins = _fill_texts(texts, stand_ins)
+    if record.follow_up is not None:
+        requests = record.follow_up(filled, system.options, resources.model.decoding)
+        stage = f"generate-{name} (follow-up)"
+        lengths = map(estimate_tokens, stand_ins.values())
+        _add(costs, stage, run.session, system, requests, lengths)
+    return filled, n_stand_ins
 
 
 def _stand_ins(ingested: Tables, *, by_section: bool) -> StandIns:
@@ -471,15 +478,19 @@ def _stand_ins(ingested: Tables, *, by_section: bool) -> StandIns:
 
 
 def _fill_texts(texts: pd.DataFrame, stand_ins: StandIns) -> Texts:
-    """Put a stand-in, where there is one, for each text that has no answer yet."""
+    """Put a stand-in, where there is one, for each text that has no answer yet.
+
+    The whole stands in for parts that are no sections of a note.
+    """
     rows, n_stand_ins = [], 0
     for row in texts.astype(object).to_dict("records"):
-        text = stand_ins.get((row["doc_id"], row["part"]))
+        of_its_own = row["part"] not in (FULL, *SECTIONS)
+        text = stand_ins.get((row["doc_id"], FULL if of_its_own else row["part"]))
         if row["status"] != "error":
             rows.append(row)
         elif text is not None:
             rows.append(row | {"text": text, "status": "ok"})
-            n_stand_ins += 1
+            n_stand_ins += not of_its_own
         elif row["part"] == FULL:  # a section that the reference lacks may be left out
             rows.append(row)
     return pd.DataFrame(rows, columns=list(TEXTS.columns)), n_stand_ins

@@ -26,6 +26,7 @@ VALUES: dict[str, object] = {
         {"n": 1, "speaker": "patient", "text": 'My knee. It "clicks" on stairs.'},
     ],
     "section": "objective_exam",
+    "note": "History\nThe knee hurts.\n\nPhysical Examination\nNo swelling.",
     "items": [{"number": 1, "text": "Knee pain for 3 weeks. No fever."}],
     "least": 1,
     "most": 30,
