@@ -525,20 +525,31 @@ def _statistics(
         return _sum_rows(metrics.values, human.values, to, sign, grid=grid)
     if block.signs is not None:
         return _sum_with_signs(metrics, human, block.signs, to, sign, grid=grid)
-    ordered = np.ascontiguousarray(human.values.T)[block.documents]
+    ordered = _permute_documents(human.values, block.documents)
     unsigned = np.abs(sign)
-    if not grid:  # once, for the numbers and their squares
-        ordered = ordered if in_place else _reorder(ordered, to, sign)
+    paired = not grid and not in_place
+    if paired:  # once, for the numbers and their squares
+        ordered = _reorder(ordered, to, sign)
         sign = unsigned
     products = _products(metrics.values, ordered, to, sign, grid=grid)
     # Divided by the spread: systems or documents that are noisy on both sides show no
     # relation.
-    squares = _products(metrics.values**2, ordered**2, to, unsigned, grid=grid)
+    np.multiply(ordered, ordered, out=ordered)
+    squares = _products(metrics.values**2, ordered, to, unsigned, grid=grid)
     if not human.present.all() and not metrics.present.all():
-        occurs = np.ascontiguousarray(human.present.T)[block.documents]
-        occurs = occurs if grid or in_place else _reorder(occurs, to, unsigned)
+        occurs = _permute_documents(human.present, block.documents)
+        occurs = _reorder(occurs, to, unsigned) if paired else occurs
         squares *= _products(metrics.present, occurs, to, unsigned, grid=grid)
     return _divide_by_root(products, squares)
+
+
+def _permute_documents(values: Array, documents: Index | None) -> Array:
+    # (rows, orders, documents). A row at a time stays in the processor's cache: four
+    # times as fast as taking the columns of all rows.
+    if documents is None:
+        return values[:, None].copy()
+    ordered = np.empty((len(values), *documents.shape))
+    return np.take(values, documents, axis=1, out=ordered, mode="clip")
 
 
 def _sum_with_signs(
@@ -556,14 +567,15 @@ def _sum_with_signs(
         _levels_and_rests, (metrics, human)
     )
     between = _sum_rows(levels, their_levels, to, sign, grid=grid)
-    signed = their_rests.T * signs[:, :, None]
+    signed = their_rests[:, None] * signs
     in_place = len(to) == 1
     if not grid and not in_place:
         signed = _reorder(signed, to, sign)
     sums = between + _products(rests, signed, to, sign, grid=grid)
-    squared, unsigned = human.values.T[None] ** 2, np.abs(sign)
+    squared, unsigned = human.values[:, None] ** 2, np.abs(sign)
     if not grid and not in_place:
-        squared = np.broadcast_to(squared, (len(to), *squared.shape[1:]))
+        rows, _, columns = squared.shape
+        squared = np.broadcast_to(squared, (rows, len(to), columns))
         squared = _reorder(squared, to, unsigned)
     squares = _products(metrics.values**2, squared, to, unsigned, grid=grid)
     return _divide_by_root(sums, np.broadcast_to(squares, sums.shape))
@@ -582,32 +594,33 @@ def _sum_rows(
 
 
 def _reorder(values: Array, to: Index, sign: Array) -> Array:
-    if values.shape[2] == 1:
-        return values * sign[:, None]
-    return np.take_along_axis(values, to[:, None], axis=2) * sign[:, None]
+    # Each order's rows moved, `values` (rows, orders, documents).
+    if len(values) == 1:
+        return values * sign.T[:, :, None]
+    moved = np.take_along_axis(values, to.T[:, :, None], axis=0)
+    moved *= sign.T[:, :, None]
+    return moved
 
 
 def _products(
     scores: Array, ordered: Array, to: Index, sign: Array, *, grid: bool
 ) -> Array:
-    # `ordered` (orders, documents, rows): people's matrix with its documents permuted,
+    # `ordered` (rows, orders, documents): people's matrix with its documents permuted,
     # and its rows too (`_reorder`) where orders are paired.
     rows, columns = scores.shape[1:]
-    if rows == 1:
-        sums = (scores[:, 0] @ ordered[:, :, 0].T)[:, None]
-        # (orders, 1): each with all of documents
-        return sums * sign[None] if grid else sums
+    n_orders = ordered.shape[1]
     if not grid:
-        by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(
-            len(scores), -1
-        )
-        return (by_document @ ordered.reshape(len(ordered), -1).T)[:, None]
+        paired = np.zeros((len(scores), n_orders))
+        for row in range(rows):
+            paired += scores[:, row] @ ordered[row].T
+        return paired[:, None]
     # Products of every row with every row of people's: any order of rows is a sum of
     # these.
-    human = ordered.transpose(1, 2, 0).reshape(columns, -1)
-    shape = len(scores), rows, rows, len(ordered)
-    table = (scores.reshape(-1, columns) @ human).reshape(shape)
-    sums = np.zeros((len(scores), len(to), len(ordered)))
+    people = ordered.reshape(-1, columns)
+    table = (scores.reshape(-1, columns) @ people.T).reshape(
+        len(scores), rows, rows, n_orders
+    )
+    sums = np.zeros((len(scores), len(to), n_orders))
     for row in range(rows):
         sums += sign[:, row, None] * table[:, row, to[:, row]]
     return sums
