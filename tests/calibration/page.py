@@ -27,7 +27,9 @@ from tests.calibration import (
     judge_check,
     label_kinds,
     next_labels,
+    number_kinds,
     preference_kinds,
+    ranking_kinds,
     shapes,
     simulations,
     standing_out,
@@ -113,7 +115,9 @@ def jobs() -> Iterator[Job]:
     yield Job("cards", (), judge_cards.rates)
     yield Job("checks", (), judge_check.rates)
     yield Job("kinds", (), label_kinds.rates)
+    yield Job("numbers", (), number_kinds.rates)
     yield Job("preferences", (), preference_kinds.rates)
+    yield Job("rankings", (), ranking_kinds.rates)
     yield Job("replaces", (), annotator_test.rates)
     yield Job("next", (), next_labels.rates)
     yield Job("weights", (), facet_weights.rates)
@@ -577,7 +581,9 @@ def page(results: dict, widths: Any) -> str:
         comparisons.section(*whole["comparisons"]),
         judge_check.section(whole["checks"]),
         label_kinds.section(whole["kinds"]),
+        number_kinds.section(whole["numbers"]),
         preference_kinds.section(whole["preferences"]),
+        ranking_kinds.section(whole["rankings"]),
         annotator_test.section(whole["replaces"]),
         next_labels.section(whole["next"]),
         _cards(whole["cards"]),
