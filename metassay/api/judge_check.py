@@ -320,7 +320,9 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
         answer = [*transfer_sentences(looks, card.name, choices.margin), *answer]
     if verdicts.choices.choose:
         choice = choose_best(verdicts)
-        tables["choice"] = pd.DataFrame(choice_rows(choice, verdicts))
+        tables["choice"] = pd.DataFrame(
+            choice_rows(choice, verdicts.judges, verdicts.choices.choose)
+        )
         answer = [*choice_sentences(choice, tables["choice"], verdicts), *answer]
     warnings = warnings_table(find_warnings(verdicts))
     return JudgeCheck(

@@ -1,6 +1,6 @@
 """Which of several judges is best? For `judge_check`: half of the documents choose."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -64,14 +64,17 @@ def choose_best(verdicts: Verdicts) -> JudgeChoice:
         ) from None
 
 
-def choice_rows(choice: JudgeChoice, verdicts: Verdicts) -> list[Row]:
-    """Return table `choice`: every judge on the half that chooses, and on that which tells."""
+def choice_rows(choice: JudgeChoice, names: Iterable[str], by: str) -> list[Row]:
+    """Return table `choice`: every judge on the half that chooses, and on that which tells.
+
+    `names` of the judges, in order; `by`: the number by which the best was chosen.
+    """
     rows: list[Row] = []
-    for place, name in enumerate(verdicts.judges):
+    for place, name in enumerate(names):
         is_chosen = place == choice.chosen
         row: Row = {
             "judge": name,
-            "statistic": verdicts.choices.choose,
+            "statistic": by,
             "chosen": is_chosen,
             "in_use": place == choice.present,
             "choosing": float(choice.choosing.values[place]),
@@ -94,7 +97,7 @@ def choice_sentences(
     choice: JudgeChoice, table: pd.DataFrame, verdicts: Verdicts
 ) -> Iterator[str]:
     """Say which judge is best on the half that chooses, and what the other half tells."""
-    yield from _compare(choice, table)
+    yield from compare_sentences(choice, table)
     n_rows = int(choice.choosing.rows.size)
     left_out = int(np.count_nonzero(np.isfinite(verdicts.passed))) - n_rows
     if left_out:
@@ -109,7 +112,8 @@ def choice_sentences(
         )
 
 
-def _compare(choice: JudgeChoice, table: pd.DataFrame) -> Iterator[str]:
+def compare_sentences(choice: JudgeChoice, table: pd.DataFrame) -> Iterator[str]:
+    """Say how the best judge of table `choice` compares with the one in use."""
     best, present = table.iloc[choice.chosen], table.iloc[choice.present]
     statistic = best["statistic"].replace("_", " ")
     lead = f"The best of {len(table)} judges by {statistic}"
@@ -130,6 +134,12 @@ def _compare(choice: JudgeChoice, table: pd.DataFrame) -> Iterator[str]:
         f"{short(best['gain'])} {short_interval(best['gain_low'], best['gain_high'])}"
         f" better there than {present['judge']}, {equals(best['p'])}"
     )
+    if best["gain"] < 0:
+        ends = short_interval(-best["gain_high"], -best["gain_low"])
+        gain = (
+            f"{short(-best['gain'])} {ends} worse there than {present['judge']},"
+            f" {equals(best['p'])}"
+        )
     if choice.outcome == BETTER:
         yield f"It is {gain}: take {best['judge']}."
         return

@@ -256,6 +256,32 @@ def read_verdicts(roles: ColumnRoles) -> Verdicts:
     )
 
 
+def read_passes(
+    sheet: Sheet, column: str, choices: Choices, faults: Findings
+) -> tuple[Array, str]:
+    """Return people's labels of one column as 1 and 0, NaN for none; and the rule for a pass.
+
+    Adds a problem for words that are neither, which only `passes` and `missing` explain.
+    """
+    answers = _blank_words(sheet, choices.missing)
+    values, rule = _values(answers, column, choices, faults, human=True)
+    odd = _odd_cells(answers, column, choices)
+    if not odd.empty:
+        written = write_words(odd.unique(), choices)
+        what = (
+            f"column {quoted(column)} has {counted(len(odd), 'cell')} that no rule makes a"
+            f" pass or a fail: {_some([*odd.unique()], _LABELS)}"
+        )
+        passes = choices.option("pass", "WORD")
+        missing = choices.option("missing", written)
+        fix = (
+            f"name the words that are a pass: {passes}; every other word is then a fail;"
+            f" or say that nobody answered there: {missing}"
+        )
+        faults.add(sheet.cell(int(odd.index[0]), column), what, fix)
+    return values, rule
+
+
 def _blank_words(sheet: Sheet, words: Collection[str]) -> Sheet:
     """Return the sheet with the cells that are one of `words`, in any case, emptied.
 

@@ -2,10 +2,9 @@
 
 import argparse
 import re
-import sys
 from pathlib import Path
 
-from metassay.cli.ledger_commands import print_cost
+from metassay.cli.ledger_commands import confirm_price, print_cost
 from metassay.cli.running import run
 from metassay.core.atomic import write_if_changed
 from metassay.core.errors import BadInput, hint
@@ -54,8 +53,9 @@ def attack(args: argparse.Namespace) -> int:
     test = _check_test(file, params, judge)
     if any(_asks_models(params, each) for each in test.judges):
         n_questions = print_cost(name)
-        if n_questions and not args.yes and not _confirm(judge, args.dataset):
-            print("nothing was asked", file=sys.stderr)
+        words = ["metassay", "attack", judge]
+        words += ["--dataset", args.dataset] if args.dataset else []
+        if n_questions and not args.yes and not confirm_price(words):
             return REFUSED
     unused = {"prefect_api": None, "ask_again": False, "only": None, "dask": None}
     return run(
@@ -111,18 +111,3 @@ def _check_test(file: Path, params: Params, judge: str) -> AttackTest:
 def _asks_models(params: Params, judge: str) -> bool:
     where = f"{PARAMS} > judges > {judge}"
     return bool(llm_members(choose(JUDGES, params.judges[judge], where=where)))
-
-
-def _confirm(judge: str, dataset: str | None) -> bool:
-    """Ask once; without a terminal, raise BadInput with the command that confirms."""
-    if not sys.stdin.isatty():
-        words = ["metassay attack", judge]
-        words += ["--dataset", dataset] if dataset else []
-        raise BadInput(
-            [
-                "the price needs a confirmation, and there is no terminal; nothing was"
-                " asked. To go on:",
-                f"  {' '.join(words)} --yes",
-            ]
-        )
-    return input("Ask all of this? [y/n] ").strip().lower() in ("y", "yes")

@@ -1,6 +1,7 @@
 """`metassay ledger`: the costs of answers, before and after a run."""
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -111,6 +112,26 @@ def print_next_run(next_run: NextRun) -> None:
         console.print(f"note: {note}", markup=False, soft_wrap=True)
     for line in _totals(next_run):
         console.print(line, soft_wrap=True)
+
+
+def confirm_price(words: Sequence[str]) -> bool:
+    """Ask once whether all of this may be asked; say so if not.
+
+    Without a terminal, raise BadInput with the command of these words that confirms.
+    """
+    if not sys.stdin.isatty():
+        raise BadInput(
+            [
+                "the price needs a confirmation, and there is no terminal; nothing was"
+                " asked. To go on:",
+                f"  {shlex.join(words)} --yes",
+            ]
+        )
+    answer = input("Ask all of this? [y/n] ").strip().lower()
+    if answer not in ("y", "yes"):
+        print("nothing was asked", file=sys.stderr)
+        return False
+    return True
 
 
 def stats(_: argparse.Namespace) -> int:

@@ -81,6 +81,7 @@ def _run_command(words: list[str]) -> int:
 
         check_kind(words)
     args = parser().parse_args(spread(words))
+    args.typed = words
     code: int = args.command(args)
     return code
 

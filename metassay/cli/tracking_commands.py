@@ -475,6 +475,112 @@ nothing. docs/judges.md explains the card.""",
             "--mirror": MIRROR,
         },
     ),
+    "improve": Command(
+        run="improve.improve",
+        summary="a better judge from labels, or the answer that none is shown",
+        about="""\
+Search a better judge than JUDGE, a block of params.yaml, from claims that people labelled. Half of
+the documents tell how good the chosen one is, once; nothing is chosen or shown from them. LABELS
+has a row per claim: columns premise, hypothesis, label, and perhaps doc_id, id and reason.
+
+candidates, each different from JUDGE in one thing:
+  prompts     files of prompts/ whose names begin as the question's: judge-entailment-strict.yaml
+  shots       no examples, the prompt's own, and sets that are drawn from the labels
+  styles      other forms of the answer, with and without reasons
+  thresholds  .1 to .9, where the judge has a probability
+  judges      those of --beside, alone, in juries of three and in cascades with bands
+  rewrites    prompts that the model of --with writes from wrong answers
+
+The price is printed before a language model is asked. Answers are kept: the same command again asks
+nothing. Texts count as private unless --dataset says whose they are: an endpoint needs
+`sends: [private]`. The result is a block for params.yaml, perhaps a prompt, the card of both judges
+on the half that tells, and the rows that they got wrong. docs/judges.md explains it.""",
+        arguments={
+            "judge": Argument(
+                metavar="JUDGE",
+                help="a block of params.yaml > judges",
+            ),
+            "file": Argument(
+                metavar="LABELS",
+                read=Path,
+                help="a table of labelled claims: CSV, XLSX, JSON or Parquet",
+            ),
+            "--columns": Argument(
+                metavar="ROLE=COLUMN",
+                several=True,
+                help="premise, hypothesis, label, doc, key, reason",
+            ),
+            "--question": Argument(
+                metavar="NAME",
+                default="entailment",
+                help=(
+                    "what the labels answer: entailment (passes and fails), three_way or "
+                    "support_grade (default %(default)s)"
+                ),
+            ),
+            "--pass": Argument(
+                metavar="WORD",
+                dest="passes",
+                several=True,
+                help="labels that mean entailed; every other is then not_entailed",
+            ),
+            "--pass-from": Argument(
+                metavar="NUMBER",
+                read=float,
+                help="the lowest grade that means entailed",
+            ),
+            "--missing": Argument(
+                metavar="WORD",
+                several=True,
+                help="labels that mean that nobody answered",
+            ),
+            "--dataset": Argument(
+                metavar="NAME",
+                help="the entry of data/registry.yaml whose texts these are",
+            ),
+            "--try": Argument(
+                metavar="CANDIDATES",
+                dest="changes",
+                several=True,
+                help="kinds of candidates, of those above (default: all)",
+            ),
+            "--beside": Argument(
+                metavar="JUDGE",
+                several=True,
+                help="other judges of params.yaml",
+            ),
+            "--with": Argument(
+                metavar="MODEL",
+                dest="with_model",
+                help="a model of params.yaml that rewrites the prompt",
+            ),
+            "--choose": Argument(
+                metavar="NUMBER",
+                default="agreement",
+                help="agreement or balanced_accuracy (default %(default)s)",
+            ),
+            "--max-cost": Argument(
+                metavar="AMOUNT",
+                read=float,
+                help="the most that may be spent, in the currency of the models' prices",
+            ),
+            "--yes": Argument(
+                flag=True,
+                help="confirm the price, without a question",
+            ),
+            "--seed": Argument(
+                metavar="NUMBER",
+                read=seed,
+                default=0,
+                help="seed of all random numbers (default 0)",
+            ),
+            "--out": Argument(
+                metavar="DIR",
+                read=Path,
+                help="where to write the result (default improved/JUDGE)",
+            ),
+        },
+    ),
     "ledger": Command(
         summary="count, keep and share answers of language models",
         about="""\

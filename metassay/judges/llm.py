@@ -17,7 +17,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from metassay.core.errors import raise_problems
 from metassay.core.options import Options
@@ -77,11 +83,19 @@ ALL_FORMS = (*FORMS, *CRITERIA_FORMS)
 _ANSWER_FORM: Mapping[str, Kind] = {"sample": "text"}
 
 
-def prompt_files(style: Style) -> list[PromptFile]:
-    """List the prompts that a judge of this style can use, for all instruments."""
-    forms = [PromptFile(file_of(form.prompt), form.filled) for form in ALL_FORMS]
-    answer = PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM)
+def prompt_files(options: "LlmOptions") -> list[PromptFile]:
+    """List the prompts that a judge can use, for all instruments."""
+    forms = [
+        PromptFile(question_file(form, options), form.filled) for form in ALL_FORMS
+    ]
+    answer = PromptFile(file_of(_answer_prompt(options.style)), _ANSWER_FORM)
     return [*forms, answer, PromptFile(structured.AGAIN_FILE, structured.AGAIN_FILLED)]
+
+
+def question_file(form: Form, options: "LlmOptions", folder: Path = PROMPTS) -> Path:
+    """Return the file of a question: the judge's own, or that of all judges in the folder."""
+    own = options.prompts.get(form.instruments[0])
+    return file_of(form.prompt, folder) if own is None else Path(own)
 
 
 class Wording:
@@ -92,10 +106,11 @@ class Wording:
         self._style = options.style
         self._shots = options.shots
         answers = load(_answer_prompt(options.style), prompts, filled=_ANSWER_FORM)
-        self._prompts = {
-            form: join(load(form.prompt, prompts, filled=form.filled), answers)
-            for form in ALL_FORMS
-        }
+        self._prompts = {}
+        for form in ALL_FORMS:
+            file = question_file(form, options, prompts)
+            asked = load(file.stem, file.parent, filled=form.filled)
+            self._prompts[form] = join(asked, answers)
         problems: list[str] = []
         for form in FORMS:
             problems += _example_problems(form, self._prompts[form], options.shots)
@@ -199,6 +214,24 @@ def _is_valid(item: Any, model: type[Answer]) -> bool:
     return True
 
 
+_QUESTIONS = [form.instruments[0] for form in ALL_FORMS]
+
+
+def _check_prompts(prompts: dict[str, str]) -> dict[str, str]:
+    """Refuse questions that no judge is asked, and files outside of the project."""
+    for question, file in prompts.items():
+        if question not in _QUESTIONS:
+            raise ValueError(
+                f"{question}: is no question; write one of {', '.join(_QUESTIONS)}"
+            )
+        path = Path(file)
+        if path.is_absolute() or ".." in path.parts or path.suffix != ".yaml":
+            raise ValueError(
+                f"{question}: must be a file of the project, such as prompts/strict.yaml"
+            )
+    return prompts
+
+
 # pairs at once: requests of one batch run concurrently, batches one by one
 BATCH = 16_384
 
@@ -228,7 +261,8 @@ class LlmOptions(Options):
     at most `most` if it is a number; or each `claim` by itself. `shots`: the number of
     solved examples shown first, from the prompt or from each criterion of a rubric.
     `rounds`: how often unreadable answers are asked for again. `max_tokens`: the limit
-    of an answer; null: that of the model.
+    of an answer; null: that of the model. `prompts`: the file of a question that is
+    worded otherwise for this judge, such as `entailment: prompts/strict.yaml`.
 
     `probability` of labels: `none`; `logprobs`, of their tokens, if the endpoint
     returns these with `top_logprobs` alternatives; or `samples`, the share of answers
@@ -243,6 +277,9 @@ class LlmOptions(Options):
     shots: int = Field(ge=0)
     rounds: int = Field(ge=0, le=20)
     max_tokens: Length | None = None
+    prompts: Annotated[dict[str, str], AfterValidator(_check_prompts)] = Field(
+        default_factory=dict
+    )
     probability: Probability = "none"
     top_logprobs: int = Field(default=20, ge=1, le=20)
     samples: Samples = Samples()
@@ -581,5 +618,5 @@ KIND = JudgeKind(
     ),
     requests=requests,
     model=lambda options: Use(options.model, options.max_tokens),
-    files=lambda options: prompt_files(options.style),
+    files=prompt_files,
 )

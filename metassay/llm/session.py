@@ -132,9 +132,15 @@ class Session:
         use = chosen.record.model(chosen.options)
         if use is None:
             return Resources(self.raw)
-        decoding = self.decoding(use)
-        ask = self._asker(use.model, chosen.record.datasets(chosen.options))
-        return Resources(self.raw, Model(ask, decoding))
+        datasets = chosen.record.datasets(chosen.options)
+        return Resources(self.raw, self.open_model(use, datasets))
+
+    def open_model(self, use: Use, datasets: Sequence[str] = ()) -> Model:
+        """Return a model that is asked about the session's texts and those of `datasets`.
+
+        Raises BadInput as `provide`.
+        """
+        return Model(self._asker(use.model, datasets), self.decoding(use))
 
     def decoding(self, use: Use) -> Decoding:
         """Return the decoding of a model; BadInput if there is no such model."""

@@ -165,7 +165,7 @@ def plan(run: Run) -> Plan:
             lengths = map(estimate_tokens, leaves["text"])
             _add(costs, "decompose", run.session, run.decomposition, requests, lengths)
         if judged:
-            _plan_judges(
+            plan_judges(
                 run.judges, _pairs(run, parts, invented, costs), run.session, costs
             )
     return costs
@@ -189,7 +189,7 @@ def plan_test(
             dataset=folder.dataset,
             judges=tuple(folder.judges),
         )
-        _plan_judges(judges, items.pairs, session, costs)
+        plan_judges(judges, items.pairs, session, costs)
     return costs
 
 
@@ -360,7 +360,7 @@ def _mark_stand_ins(
     return pairs
 
 
-def _plan_judges(
+def plan_judges(
     judges: Mapping[str, Chosen], pairs: pd.DataFrame, session: Session, costs: Plan
 ) -> None:
     """Add what each judge asks, and each judge inside it."""
@@ -375,7 +375,7 @@ def _plan_judges(
                 " nothing; what it decides is asked of nobody else"
             )
         for member in llm_members(judge):
-            requests, n_questions = _judge_requests(member, pairs, session)
+            requests, n_questions = judge_requests(member, pairs, session)
             with_most = zip(requests.requests, requests.most, strict=True)
             new = [
                 (request, most)
@@ -394,7 +394,7 @@ def _plan_judges(
             _add(costs, f"judge-{name}", session, member, requests, [n_questions])
 
 
-def _judge_requests(
+def judge_requests(
     judge: Chosen, pairs: pd.DataFrame, session: Session
 ) -> tuple[Requests, float]:
     """Return each request to a model once, and its mean number of questions."""

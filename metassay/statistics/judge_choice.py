@@ -98,16 +98,56 @@ def choose_judge(  # noqa: PLR0913 - two tables of verdicts, documents, and how 
     the number nor the test needs an adjustment for how many judges there were. Simulated
     beside the number of the choosing half: `python -m tests.calibration.judge_choice`.
     """
-    first = _random_half(cluster, rng)
+    first = random_half(cluster, rng)
     for half in (first, ~first):
         if not half.any():
             raise ValueError("one document cannot be split into two halves")
         if by == BALANCED and np.all(passed[half] == passed[half][0]):
             raise ValueError("a half has rows of one label only")
+    chosen = pick_judge(right[:, first], passed[first], by=by, present=present)
+    return tell_judge(
+        right,
+        passed,
+        cluster,
+        first,
+        chosen,
+        by=by,
+        present=present,
+        sought=sought,
+        confidence=confidence,
+        rng=rng,
+    )
+
+
+def pick_judge(
+    right: Array, passed: Array, *, by: str = AGREEMENT, present: int = 0
+) -> int:
+    """Return the place of the best judge on the rows that choose; arguments of `choose_judge`."""
+    values = _numbers(right, passed, by)
+    best = np.flatnonzero(values >= np.max(values))
+    return present if present in best else int(best[0])
+
+
+def tell_judge(  # noqa: PLR0913 - two tables of verdicts, two halves, and how sure
+    right: Array,
+    passed: Array,
+    cluster: Index,
+    first: Mask,
+    chosen: int,
+    *,
+    by: str = AGREEMENT,
+    present: int = 0,
+    sought: float = GAIN,
+    confidence: float = 0.95,
+    rng: np.random.Generator,
+) -> JudgeChoice:
+    """Tell how good a judge is on the rows that are not of the half `first`, which chose it.
+
+    As `choose_judge`, with the half and the choice already made. There, judges other than
+    the chosen and the present one may lack verdicts (NaN), so that nobody needs to ask them.
+    """
     choosing = Half(first, _numbers(right[:, first], passed[first], by))
     telling = Half(~first, _numbers(right[:, ~first], passed[~first], by))
-    best = np.flatnonzero(choosing.values >= np.max(choosing.values))
-    chosen = present if present in best else int(best[0])
     weight = _weights(passed[~first], by)
     difference = (right[chosen] - right[present])[~first] * weight
     documents = np.unique(cluster[~first], return_inverse=True)[1]
@@ -160,12 +200,46 @@ def labels_for(sought: float, difference: Array, cluster: Index) -> float:
     return 2.0 * math.ceil((Z_LEVEL + Z_POWER) ** 2 * variance / sought**2)
 
 
-def _random_half(cluster: Index, rng: np.random.Generator) -> Mask:
-    """Return which rows are of a random half of the documents."""
+def labels_if(differ: float, sought: float = GAIN) -> float:
+    """Count the labels of `labels_for` where judges differ on the share `differ` of rows.
+
+    Of independent rows: multiply by the design effect where documents have several.
+
+    >>> labels_if(0.2)
+    1256.0
+    """
+    return 2.0 * math.ceil((Z_LEVEL + Z_POWER) ** 2 * differ / sought**2)
+
+
+def random_half(cluster: Index, rng: np.random.Generator) -> Mask:
+    """Return which rows are of a random half of the documents; one more is of the other."""
     n = int(cluster.max(initial=-1)) + 1
     is_first = np.zeros(n, dtype=np.bool_)
     is_first[rng.permutation(n)[: n // 2]] = True
     return np.asarray(is_first[cluster], dtype=np.bool_)
+
+
+class Parts(NamedTuple):
+    """Which rows (rows,) a prompt may show, which choose, and which tell."""
+
+    shown: Mask
+    choosing: Mask
+    telling: Mask
+
+
+def split_documents(cluster: Index, rng: np.random.Generator, *, shows: bool) -> Parts:
+    """Split documents at random: half tell; of the others, a third is shown if `shows`.
+
+    A prompt that shows a row's label, or was written by a model that saw it, may be right
+    on that row and nowhere else. So what is shown does not choose.
+    """
+    first = random_half(cluster, rng)
+    shown: Mask = np.zeros(cluster.size, dtype=np.bool_)
+    if shows:
+        documents = np.unique(cluster[first])
+        n_shown = documents.size // 3
+        shown = np.isin(cluster, rng.permutation(documents)[:n_shown])
+    return Parts(shown=shown, choosing=first & ~shown, telling=~first)
 
 
 def _weights(passed: Array, by: str) -> Array:

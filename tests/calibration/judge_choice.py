@@ -1,6 +1,7 @@
 """The best of K judges: the number that chose it, the honest one, and false gains.
 
-`python -m tests.calibration.judge_choice` prints the tables of docs/judge-check.md. All
+`python -m tests.calibration.judge_choice` prints the tables of docs/judge-check.md and, for
+`metassay improve`, of docs/judges.md. All
 judges err on the same hard rows; rows of a document are hard together. One judge may
 be better by a planted gain; judge 0 is in use.
 """
@@ -9,7 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.statistics.judge_choice import AGREEMENT, BALANCED, BETTER, choose_judge
+from metassay.statistics.judge_choice import (
+    AGREEMENT,
+    BALANCED,
+    BETTER,
+    choose_judge,
+    pick_judge,
+    split_documents,
+    tell_judge,
+)
 
 STUDIES = 400
 RATE = 0.8  # right, of each judge's verdicts
@@ -40,10 +49,33 @@ def verdicts(rng, judges, labels, gain):
     return (draws < rate[:, None]).astype(float), document, rate
 
 
-def study(rng, judges, labels, gain, by):
+def choose_as_improve(right, passed, document, *, by, rng):
+    """As `metassay improve`: a third of the half that chooses is shown to prompts.
+
+    Judges but the chosen and the present one are not asked about the rows that tell.
+    """
+    parts = split_documents(document, rng, shows=True)
+    chosen = pick_judge(right[:, parts.choosing], passed[parts.choosing], by=by)
+    asked = right.copy()
+    for judge in range(1, len(right)):
+        if judge != chosen:
+            asked[judge, parts.telling] = np.nan
+    rows = parts.choosing | parts.telling
+    return tell_judge(
+        asked[:, rows],
+        passed[rows],
+        np.unique(document[rows], return_inverse=True)[1],
+        parts.choosing[rows],
+        chosen,
+        by=by,
+        rng=rng,
+    )
+
+
+def study(rng, judges, labels, gain, by, *, choose=choose_judge):
     right, document, rate = verdicts(rng, judges, labels, gain)
     passed = (rng.random(labels) < 0.7).astype(float)
-    choice = choose_judge(right, passed, document, by=by, rng=rng)
+    choice = choose(right, passed, document, by=by, rng=rng)
     truth = rate[choice.chosen]
     everything = right.mean(axis=1)
     naive = int(np.argmax(everything))
@@ -61,10 +93,19 @@ def study(rng, judges, labels, gain, by):
     )
 
 
-def rates(judges, labels, gain, by=AGREEMENT, *, studies=STUDIES, seed=0):
+def rates(
+    judges,
+    labels,
+    gain,
+    by=AGREEMENT,
+    *,
+    studies=STUDIES,
+    seed=0,
+    choose=choose_judge,
+):
     """What is told in so many studies."""
     rng = np.random.default_rng([seed, judges, labels, round(1000 * gain)])
-    rows = [study(rng, judges, labels, gain, by) for _ in range(studies)]
+    rows = [study(rng, judges, labels, gain, by, choose=choose) for _ in range(studies)]
     return Rates(*np.mean(np.array(rows, dtype=float), axis=0))
 
 
@@ -82,8 +123,50 @@ CASES = [
 ]
 
 
+# Of `metassay improve`, whose candidates include prompts with labelled examples.
+IMPROVED = [
+    (40, 200, 0.0),
+    (40, 600, 0.0),
+    (40, 200, 0.08),
+    (40, 600, 0.08),
+    (40, 1200, 0.08),
+    (40, 2400, 0.08),
+]
+
+
+def print_improved():
+    """Print the table of docs/judges.md."""
+    heads = (
+        "candidates",
+        "labels",
+        "planted gain",
+        "number that chose: too good by",
+        "intervals hold: naive",
+        "of the half that tells",
+        "the better one is chosen",
+        "told to be better",
+        "by a naive test",
+    )
+    print(f"\n| {' | '.join(heads)} |")
+    print(f"|{'---:|' * 9}")
+    for judges, labels, gain in IMPROVED:
+        row = rates(judges, labels, gain, choose=choose_as_improve)
+        percent = [f"{100 * number:.1f} %" for number in (row.naive_covers, row.covers)]
+        planted = f"{100 * row.planted:.1f} %" if gain else ""
+        percent += [
+            planted,
+            f"{100 * row.better:.1f} %",
+            f"{100 * row.naive_better:.1f} %",
+        ]
+        print(
+            f"| {judges} | {labels} | {gain:g} | {row.optimism:.3f}"
+            f" | {' | '.join(percent)} |",
+            flush=True,
+        )
+
+
 def main():
-    """Print the table of docs/judge-check.md."""
+    """Print the tables of docs/judge-check.md and docs/judges.md."""
     heads = (
         "judges",
         "labels",
@@ -108,6 +191,7 @@ def main():
             f" | {row.optimism:.3f} | {' | '.join(percent)} |",
             flush=True,
         )
+    print_improved()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,524 @@
+"""Find a better judge from labels: ask candidates, choose, and tell on other documents.
+
+Half of the documents tell, once, and nothing that is chosen or shown depends on them. All
+answers go through the ledger, so that the same call again asks nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metassay.api.claim_labels import ClaimLabels
+from metassay.api.judge_check import JudgeCheck, judge_check
+from metassay.api.judge_choice import FEWEST, choice_rows, compare_sentences
+from metassay.core.errors import BadInput, raise_problems
+from metassay.core.options import PARAMS
+from metassay.core.params import MaxCost, Params
+from metassay.datasets.registry import RAW, load_registry
+from metassay.format.numbers import counted, short
+from metassay.judges.candidates import PRESENT, Candidate, Wanted, reword
+from metassay.judges.make import instruments_of, llm_members, make_judge
+from metassay.judges.rewriting import LENGTH, read_rewrite
+from metassay.judges.run import judge_pairs
+from metassay.llm.endpoints import find_model, parse_models
+from metassay.llm.messages import ChatRequest
+from metassay.llm.needs import Model, Requests, Use
+from metassay.llm.session import Session, model_problems
+from metassay.project.cost import Plan, Planned, judge_requests, plan_judges
+from metassay.scoring.pairing.instruments import ENTAILMENT
+from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.judge_choice import (
+    BALANCED,
+    BETTER,
+    GAIN,
+    SAME,
+    JudgeChoice,
+    Parts,
+    labels_for,
+    labels_if,
+    pick_judge,
+    tell_judge,
+)
+from metassay.statistics.random_numbers import generator
+from metassay.tables.names import FULL
+
+DIFFER = (
+    0.2  # share of rows on which two judges are taken to differ before any is asked
+)
+PRIVATE = "private"  # the access class of a file that no registry names
+_WORDS = {"entailed": "pass", "not_entailed": "fail"}  # which every judge-check reads
+
+
+class Answers(NamedTuple):
+    """A candidate's answers to rows, as texts, None for none; and the tokens they took.
+
+    `n_missing`: answers of language models that another run may bring.
+    """
+
+    given: Mapping[int, str | None]
+    tokens: float
+    n_missing: int
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """What became of a search: all candidates, the choice, and both judges' answers.
+
+    `table`: as table `choice` of judge-check, with the kind of change. `labels`: the
+    labelled rows that would show a gain of GAIN; NaN if not known. `wrong`: the rows of
+    the half that tells on which the present or the chosen judge is not right, with their
+    texts. `n_missing`: answers of all candidates that another run may bring. `per_1000`:
+    price or tokens of the present and the chosen judge.
+    """
+
+    chosen: Candidate
+    choice: JudgeChoice
+    table: pd.DataFrame
+    labels: float
+    wrong: pd.DataFrame
+    unanswered: Mapping[str, int]
+    n_missing: int
+    per_1000: Mapping[str, str]
+    card: JudgeCheck | None
+    card_problems: tuple[str, ...]
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the other half shows that the chosen judge is better."""
+        return self.choice.outcome == BETTER
+
+
+def open_labels_session(
+    params: Params, name: str, dataset: str | None, max_cost: float | None
+) -> Session:
+    """Open a session for the texts of a labels' file, which are those of `dataset` or private.
+
+    `max_cost` caps what is asked from now on; params.yaml > max_cost holds as well.
+    """
+    registry = load_registry()
+    access: dict[str, str] = {n: entry.access for n, entry in registry.items()}
+    if dataset is None:
+        access[name] = PRIVATE
+    session = Session(
+        models=parse_models(params.endpoints, params.models),
+        max_cost=params.max_cost,
+        access=access,
+        datasets=[dataset or name],
+        raw=RAW,
+        alone=True,
+    )
+    if max_cost is not None:
+        session.max_cost = _cap(session, params.max_cost, max_cost)
+    return session
+
+
+def _cap(session: Session, cap: MaxCost | None, more: float) -> MaxCost | float:
+    """Return the account's cap if `more` may be spent beside what was spent already."""
+    amount = session.spent.at_most + more
+    if cap is None:
+        return amount
+    return cap.model_copy(update={"amount": min(cap.amount, amount)})
+
+
+def make_pairs(claims: ClaimLabels, rows: Mask) -> pd.DataFrame:
+    """Return the rows of PAIRS that judges need; `pair_id` is the row's place."""
+    places = np.flatnonzero(rows)
+    frame = claims.frame.iloc[places]
+    return pd.DataFrame(
+        {
+            "pair_id": [f"{place}" for place in places],
+            "instrument": claims.instrument,
+            "premise": frame["premise"].to_numpy(),
+            "hypothesis": frame["hypothesis"].to_numpy(),
+            "context": None,
+            "part": FULL,
+            "author": "",
+            "settled": None,
+            "measure": "the labels",
+        }
+    )
+
+
+def check_candidates(
+    candidates: Sequence[Candidate], instrument: str, session: Session
+) -> None:
+    """Raise BadInput if the present judge cannot answer, or a prompt or model is not usable."""
+    present = candidates[0].chosen
+    where = f"{PARAMS} > judges > {candidates[0].name}"
+    if instrument not in instruments_of(present):
+        raise BadInput(
+            f"{where}: kind {present.kind!r} cannot answer {instrument}; choose another judge"
+        )
+    problems: list[str] = []
+    for candidate in candidates:
+        at = where if candidate.change == PRESENT else f"candidate {candidate.name}"
+        problems += model_problems(candidate.chosen, session.models, where=at)
+    raise_problems(dict.fromkeys(problems))
+
+
+def check_documents(claims: ClaimLabels, parts: Parts, by: str) -> str:
+    """Return why labels are too few to choose and tell; "" if they are enough."""
+    choosing = np.unique(claims.cluster[parts.choosing]).size
+    telling = np.unique(claims.cluster[parts.telling]).size
+    half = FEWEST // 2
+    if min(choosing, telling) < half:
+        return (
+            f"{counted(choosing, 'document')} would choose and {telling} would tell;"
+            f" each takes {half} or more"
+        )
+    if by == BALANCED:
+        for rows in (parts.choosing, parts.telling):
+            if np.unique(claims.passed[rows]).size < 2:
+                return "a half has labels of one kind only"
+    return ""
+
+
+def detectable_gain(parts: Parts) -> float:
+    """Return the gain that the telling rows show in 80 %, if judges differ on DIFFER of them."""
+    n = int(np.count_nonzero(parts.telling))
+    return float(np.sqrt(labels_if(DIFFER) / (2 * n)) * GAIN)
+
+
+def plan_questions(
+    candidates: Sequence[Candidate],
+    claims: ClaimLabels,
+    parts: Parts,
+    session: Session,
+) -> Plan:
+    """Estimate all questions: of each candidate on the rows that choose, of two on the others.
+
+    Which candidate is chosen is not known; the dearest is counted.
+    """
+    costs = Plan([], [])
+    judges = {candidate.name: candidate.chosen for candidate in candidates}
+    plan_judges(judges, make_pairs(claims, parts.choosing), session, costs)
+    dearest = candidates[0].name
+    most = -1.0
+    for row in costs.planned:
+        price = row.estimate.cost_at_most or float(row.estimate.prompt_tokens)
+        if price > most:
+            most = price
+            dearest = row.stage.removeprefix("judge-")
+    both = {f"{name}, to tell": judges[name] for name in (candidates[0].name, dearest)}
+    plan_judges(both, make_pairs(claims, parts.telling), session, costs)
+    planned = [
+        row._replace(stage=row.stage.removeprefix("judge-")) for row in costs.planned
+    ]
+    notes = [
+        note.removeprefix("judge-") for note in costs.notes if "counted" not in note
+    ]
+    for model in dict.fromkeys(row.model for row in planned):
+        notes += [
+            f"{model} would not be asked: {line}"
+            for line in session.refusals(model, [])
+        ]
+    return Plan(planned, notes)
+
+
+def ask_candidate(
+    candidate: Candidate, claims: ClaimLabels, rows: Mask, session: Session
+) -> Answers:
+    """Ask a candidate about the rows; raises Unfinished if answers are missing for now."""
+    chosen = candidate.chosen
+    judge = make_judge(chosen, session.provide)
+    table = judge_pairs(
+        make_pairs(claims, rows),
+        candidate.name,
+        judge,
+        instruments_of(chosen),
+        batch=chosen.record.batch,
+    )
+    given: dict[int, str | None] = dict.fromkeys(np.flatnonzero(rows).tolist())
+    for row in table.itertuples():
+        answer = None
+        if row.status == "ok":
+            label: Any = row.label
+            grade: Any = row.grade
+            answer = f"{grade:g}" if pd.isna(label) else str(label)
+        given[int(str(row.pair_id))] = answer
+    tokens = table["tokens"].sum()
+    n_failed = int((table["status"] == "error").sum())
+    return Answers(
+        given=given,
+        tokens=float(tokens) if pd.notna(tokens) else 0.0,
+        n_missing=n_failed if llm_members(chosen) else 0,
+    )
+
+
+def plan_shown(
+    present: Candidate,
+    claims: ClaimLabels,
+    parts: Parts,
+    session: Session,
+) -> Plan:
+    """Estimate what the present judge is asked about the rows that are shown to a model."""
+    costs = Plan([], [])
+    name = f"{present.name}, to find what is wrong"
+    pairs = make_pairs(claims, parts.shown)
+    plan_judges({name: present.chosen}, pairs, session, costs)
+    planned = [row._replace(stage=name) for row in costs.planned]
+    return Plan(planned, [])
+
+
+def plan_rewrites(
+    requests: Sequence[ChatRequest],
+    use: Use,
+    session: Session,
+) -> Planned:
+    """Estimate what the rewrites themselves cost."""
+    needs = Requests([*requests], [1] * len(requests), answer_length=LENGTH)
+    return Planned("rewrites", use.model, session.estimate(use, needs, [1.0]))
+
+
+def plan_rewritten(present: str, costs: Plan, number: int) -> list[Planned]:
+    """Estimate what rewrites that are not there yet are asked: as much as the present judge."""
+    rows = [row for row in costs.planned if row.stage.partition(",")[0] == present]
+    planned = []
+    for n in range(1, number + 1):
+        for row in rows:
+            if row.stage == present:
+                calls = row.estimate._replace(calls_in_ledger=0)
+                planned.append(Planned(f"rewrite {n}, about", row.model, calls))
+    return planned
+
+
+def count_open(planned: Sequence[Planned]) -> int:
+    """Count the questions that the ledger has no answer to."""
+    estimates = [row.estimate for row in planned]
+    return sum(each.calls - each.calls_in_ledger for each in estimates)
+
+
+def rows_shown(
+    claims: ClaimLabels, parts: Parts, answers: Answers | None
+) -> pd.DataFrame:
+    """Return the shown rows with the present judge's `answer`; before it is asked, None."""
+    places = np.flatnonzero(parts.shown)
+    rows = claims.frame.iloc[places]
+    given = [None if answers is None else answers.given[place] for place in places]
+    return rows.assign(answer=pd.Series(given, index=rows.index, dtype=object))
+
+
+def ask_rewrites(
+    wanted: Wanted,
+    content: Mapping[str, Any],
+    requests: Sequence[ChatRequest],
+    model: Model,
+) -> tuple[list[Candidate], int]:
+    """Ask for rewrites; return candidates, and how many answers hold no instructions.
+
+    `content`: that of the present prompt's file, of which only the system's text changes.
+    """
+    candidates: list[Candidate] = []
+    written: set[str] = set()
+    for reply in model.ask(requests):
+        instructions = read_rewrite(reply.text)
+        if instructions is not None and instructions not in written:
+            written.add(instructions)
+            number = len(candidates) + 1
+            name = f"{wanted.judge}_rewrite_{number}"
+            rewritten = reword(
+                wanted, name, "rewrites", {**content, "system": instructions}
+            )
+            candidates.append(replace(rewritten, name=f"rewrite {number}"))
+    return candidates, len(requests) - len(candidates)
+
+
+def search(
+    candidates: Sequence[Candidate],
+    claims: ClaimLabels,
+    parts: Parts,
+    session: Session,
+    *,
+    by: str,
+    seed: int,
+) -> Improvement:
+    """Ask all candidates, choose, and tell of the chosen and the present one.
+
+    An answer that is not given counts as not right, so that no judge is chosen for the
+    rows that it leaves out. Raises Unfinished if an endpoint failed, BadInput at a cap.
+    """
+    rows = parts.choosing | parts.telling
+    right = np.full((len(candidates), len(claims.frame)), np.nan)
+    n_missing = 0
+    for place, candidate in enumerate(candidates):
+        answers = ask_candidate(candidate, claims, parts.choosing, session)
+        n_missing += answers.n_missing
+        _mark(right[place], answers, claims)
+    session.finish()
+    first = parts.choosing[rows]
+    passed = claims.passed[rows]
+    cluster = np.unique(claims.cluster[rows], return_inverse=True)[1]
+    place = pick_judge(right[:, parts.choosing], claims.passed[parts.choosing], by=by)
+    both = dict.fromkeys((0, place))
+    told: dict[int, Answers] = {}
+    for number in both:
+        told[number] = ask_candidate(candidates[number], claims, parts.telling, session)
+        _mark(right[number], told[number], claims)
+    session.finish()
+    choice = tell_judge(
+        right[:, rows],
+        passed,
+        cluster,
+        first,
+        place,
+        by=by,
+        rng=generator(seed, "improve"),
+    )
+    table = pd.DataFrame(choice_rows(choice, [c.name for c in candidates], by))
+    table.insert(1, "change", [candidate.change for candidate in candidates])
+    labels = choice.labels
+    if choice.outcome == SAME:
+        labels = _labels_by_second(right[:, parts.choosing], cluster[first])
+    card, problems = _make_card(candidates, told, claims, seed)
+    return Improvement(
+        chosen=candidates[place],
+        choice=choice,
+        table=table,
+        labels=labels,
+        wrong=_list_wrong(candidates, told, claims),
+        unanswered=_count_unanswered(candidates, told),
+        n_missing=n_missing + sum(answers.n_missing for answers in told.values()),
+        per_1000={
+            candidates[n].name: _price(candidates[n], told[n], claims, parts, session)
+            for n in both
+        },
+        card=card,
+        card_problems=problems,
+    )
+
+
+def _mark(right: Array, answers: Answers, claims: ClaimLabels) -> None:
+    """Write 1 where an answer is the label, else 0, to the rows that were asked."""
+    labels = claims.frame["label"]
+    for row, answer in answers.given.items():
+        right[row] = float(answer == labels[row])
+
+
+def _labels_by_second(right: Array, cluster: Any) -> float:
+    """Count the labels that show a gain, where judges differ as the present and the next best."""
+    if len(right) < 2:
+        return float("nan")
+    second = 1 + int(np.argmax(np.mean(right[1:], axis=1)))
+    documents = np.unique(cluster, return_inverse=True)[1]
+    return labels_for(GAIN, right[second] - right[0], documents)
+
+
+def _count_unanswered(
+    candidates: Sequence[Candidate], told: Mapping[int, Answers]
+) -> dict[str, int]:
+    return {
+        candidates[n].name: sum(answer is None for answer in answers.given.values())
+        for n, answers in told.items()
+    }
+
+
+def _list_wrong(
+    candidates: Sequence[Candidate], told: Mapping[int, Answers], claims: ClaimLabels
+) -> pd.DataFrame:
+    """Return the rows of the half that tells on which a judge is not right."""
+    places = [*told[0].given]
+    frame = claims.frame.iloc[places][["key", "doc", "label"]].reset_index(drop=True)
+    is_right = np.ones(len(frame), dtype=np.bool_)
+    for number, answers in told.items():
+        given = pd.Series([answers.given[place] or "" for place in places], dtype="str")
+        frame[candidates[number].name] = given
+        is_right &= (given == frame["label"]).to_numpy()
+    texts = claims.frame.iloc[places][["premise", "hypothesis"]].reset_index(drop=True)
+    return pd.concat([frame, texts], axis=1)[~is_right]
+
+
+def _make_card(
+    candidates: Sequence[Candidate],
+    told: Mapping[int, Answers],
+    claims: ClaimLabels,
+    seed: int,
+) -> tuple[JudgeCheck | None, tuple[str, ...]]:
+    """Check both judges on the half that tells; or say why these labels make no card."""
+    places = [*told[0].given]
+    words = _WORDS if claims.instrument == ENTAILMENT.name else {}
+    rows = claims.frame.iloc[places]
+    frame = pd.DataFrame({"doc_id": rows["doc"].to_numpy()})
+    names = []
+    for number in sorted(told, reverse=True):
+        given = [told[number].given[place] for place in places]
+        names.append(candidates[number].name)
+        frame[candidates[number].name] = [words.get(a or "", a or "") for a in given]
+    frame["label"] = [words.get(label, label) for label in rows["label"]]
+    try:
+        card = judge_check(frame, judge=names, human="label", doc="doc_id", seed=seed)
+    except BadInput as error:
+        return None, error.problems
+    return card, ()
+
+
+def _price(
+    candidate: Candidate,
+    answers: Answers,
+    claims: ClaimLabels,
+    parts: Parts,
+    session: Session,
+) -> str:
+    """Say what 1,000 rows cost: the price that was booked, else tokens, else nothing."""
+    members = llm_members(candidate.chosen)
+    n_rows = len(answers.given)
+    if not members:
+        return "no price: no language model is asked"
+    by_currency: dict[str, float] = {}
+    for member in members:
+        use = member.record.model(member.options)
+        prices = find_model(session.models, use.model).prices
+        if prices is None:
+            tokens = 1000 * answers.tokens / n_rows
+            return f"{tokens:,.0f} tokens; {use.model} has no prices"
+        pairs = make_pairs(claims, parts.telling)
+        requests, _ = judge_requests(member, pairs, session)
+        booked = sum(session.booked(request.key) for request in requests.requests)
+        by_currency.setdefault(prices.currency, 0.0)
+        by_currency[prices.currency] += 1000 * booked / n_rows
+    return " and ".join(
+        f"{cost:.4f} {currency}" for currency, cost in by_currency.items()
+    )
+
+
+def describe(found: Improvement, wanted: Wanted) -> list[str]:
+    """Say what was found, in sentences: the choice, the optimism, answers and prices."""
+    lines = [*compare_sentences(found.choice, found.table)]
+    best = found.table.iloc[found.choice.chosen]
+    optimism = best["choosing"] - best["value"]
+    lines.append(
+        f"The number that chose is {short(optimism)} above the honest one."
+        if optimism > 0
+        else "The number that chose is not above the honest one."
+    )
+    if found.choice.outcome == SAME and np.isfinite(found.labels):
+        lines.append(
+            f"About {found.labels:,.0f} labelled rows in all would show a gain of"
+            f" {short(GAIN)} over {wanted.judge}."
+        )
+    for name, count in found.unanswered.items():
+        if count:
+            lines.append(
+                f"{name} gave no answer to {counted(count, 'row')} of those that tell; they"
+                " count as not right here, and are left out of the card."
+            )
+    if found.n_missing:
+        lines.append(
+            f"{counted(found.n_missing, 'answer')} of models are missing, after failures, and"
+            " count as not right; the same command asks for them again."
+        )
+    for name, price in found.per_1000.items():
+        lines.append(f"1,000 rows cost with {name}: {price}.")
+    return lines
+
+
+def final_block(found: Improvement, wanted: Wanted, name: str) -> dict[str, Any]:
+    """Return the block for params.yaml; a prompt that was written is named under prompts/."""
+    block = dict(found.chosen.block)
+    if found.chosen.prompt is not None:
+        prompts = dict(block["prompts"])
+        prompts[wanted.instrument] = f"prompts/{name}.yaml"
+        block["prompts"] = prompts
+    return block
