@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import yaml
 
-from metassay.api.claim_labels import ROLES, ClaimLabels, read_claim_labels
 from metassay.api.verdict_table import Choices
 from metassay.cli.ledger_commands import confirm_price, print_plan
 from metassay.cli.parsing import roles_in
@@ -18,6 +17,7 @@ from metassay.core.exit_codes import DONE, INCOMPLETE, REFUSED
 from metassay.core.naming import name_problem
 from metassay.core.options import PARAMS
 from metassay.core.params import Params, load
+from metassay.datasets.clearance import open_labels_session
 from metassay.format.numbers import counted, short
 from metassay.judges.candidates import (
     CHANGES,
@@ -32,6 +32,7 @@ from metassay.llm.needs import Use
 from metassay.llm.prompts import load as load_prompt
 from metassay.llm.session import Session
 from metassay.project import improvement
+from metassay.project.claim_labels import ROLES, ClaimLabels, read_claim_labels
 from metassay.project.cost import Plan, Planned
 from metassay.project.improvement import Improvement
 from metassay.statistics.judge_choice import (
@@ -83,19 +84,19 @@ def improve(args: argparse.Namespace) -> int:
     candidates, lines = make_candidates(wanted, rng)
     for line in lines:
         print(f"note: {line}")
-    with improvement.open_labels_session(
+    with open_labels_session(
         params, claims.name, args.dataset, args.max_cost
     ) as session:
         improvement.check_candidates(candidates, claims.instrument, session)
         try:
-            found = _ask(args, params, wanted, candidates, claims, parts, session)
+            result = _ask(args, params, wanted, candidates, claims, parts, session)
         except Unfinished as error:
             print(f"{error}; the same command asks what is missing", file=sys.stderr)
             return INCOMPLETE
-    if found is None:
+    if result is None:
         return REFUSED
-    _show(args, wanted, found)
-    return INCOMPLETE if found.n_missing else DONE
+    _show(args, wanted, result)
+    return INCOMPLETE if result.n_missing else DONE
 
 
 def _check_names(args: argparse.Namespace, params: Params, names: list[str]) -> None:
@@ -304,12 +305,12 @@ def _new_name(judge: str) -> str:
     return f"{judge}_improved"
 
 
-def _show(args: argparse.Namespace, wanted: Wanted, found: Improvement) -> None:
+def _show(args: argparse.Namespace, wanted: Wanted, result: Improvement) -> None:
     """Print what was found, and write the result's folder."""
     print()
-    for line in improvement.describe(found, wanted):
+    for line in improvement.describe(result, wanted):
         print(line)
-    for problem in found.card_problems:
+    for problem in result.card_problems:
         print(f"note: no card: {problem}")
     name = _new_name(args.judge)
     out = args.out or Path("improved") / args.judge
@@ -317,25 +318,25 @@ def _show(args: argparse.Namespace, wanted: Wanted, found: Improvement) -> None:
     text = ""
     with whole_folder(out, "--out", replace=is_own) as folder:
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-        found.table.to_csv(folder / "candidates.csv", index=False, lineterminator="\n")
-        found.wrong.to_csv(folder / "wrong.csv", index=False, lineterminator="\n")
-        if found.card is not None:
+        result.table.to_csv(folder / "candidates.csv", index=False, lineterminator="\n")
+        result.wrong.to_csv(folder / "wrong.csv", index=False, lineterminator="\n")
+        if result.card is not None:
             (folder / "card").mkdir()
-            found.card.write(folder / "card")
-        if found.is_better:
-            block = {name: improvement.final_block(found, wanted, name)}
+            result.card.write(folder / "card")
+        if result.is_better:
+            block = {name: improvement.final_block(result, wanted, name)}
             text = yaml.safe_dump({"judges": block}, sort_keys=False, width=100)
             (folder / "judge.yaml").write_text(text, encoding="utf-8")
-            prompt = found.chosen.prompt
+            prompt = result.chosen.prompt
             if prompt is not None:
                 written = prompt.read_text(encoding="utf-8")
                 (folder / f"{name}.yaml").write_text(written, encoding="utf-8")
-    if found.is_better:
+    if result.is_better:
         print(f"\nAdd this to {PARAMS}:\n\n{text}")
-        if found.chosen.prompt is not None:
+        if result.chosen.prompt is not None:
             source = out / f"{name}.yaml"
             quotes = (
-                "; it quotes labelled texts" if found.chosen.change == "shots" else ""
+                "; it quotes labelled texts" if result.chosen.change == "shots" else ""
             )
             print(f"and its prompt to prompts/{quotes}:\n\n  cp {source} prompts/\n")
     print(f"written to {out}: candidates.csv, wrong.csv (with texts) and the card")

@@ -8,6 +8,7 @@ from metassay.cli.arguments import (
     CSV,
     JOBS,
     MIRROR,
+    MISSING,
     NO_PREFECT,
     OUT,
     PREFECT_API,
@@ -529,11 +530,7 @@ on the half that tells, and the rows that they got wrong. docs/judges.md explain
                 read=float,
                 help="the lowest grade that means entailed",
             ),
-            "--missing": Argument(
-                metavar="WORD",
-                several=True,
-                help="labels that mean that nobody answered",
-            ),
+            "--missing": MISSING,
             "--dataset": Argument(
                 metavar="NAME",
                 help="the entry of data/registry.yaml whose texts these are",
@@ -555,7 +552,7 @@ on the half that tells, and the rows that they got wrong. docs/judges.md explain
                 help="a model of params.yaml that rewrites the prompt",
             ),
             "--choose": Argument(
-                metavar="NUMBER",
+                metavar="NUMBER_OF_CARD",
                 default="agreement",
                 help="agreement or balanced_accuracy (default %(default)s)",
             ),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from metassay.core.errors import raise_problems
 from metassay.core.kinds import Chosen
-from metassay.core.params import Evaluation, Shared
+from metassay.core.params import Evaluation, MaxCost, Shared
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import RAW, load_registry
 from metassay.llm.endpoints import PUBLIC, parse_models
@@ -18,6 +18,7 @@ from metassay.llm.limits import Policy
 from metassay.llm.needs import all_datasets, list_members
 from metassay.llm.session import ACCOUNT, Session
 
+_PRIVATE = "private"  # the access class of a file that no registry names
 _PROBE = "the question of `metassay probe`"  # in the place of a dataset's name
 
 
@@ -85,3 +86,35 @@ def probe_session(shared: Shared) -> Session:
         policy=policy,
         alone=True,
     )
+
+
+def open_labels_session(
+    shared: Shared, name: str, dataset: str | None, max_cost: float | None
+) -> Session:
+    """Open a session for the texts of a labels' file, which are those of `dataset` or private.
+
+    `max_cost` caps what is asked from now on; params.yaml > max_cost holds as well.
+    """
+    registry = load_registry()
+    access: dict[str, str] = {n: entry.access for n, entry in registry.items()}
+    if dataset is None:
+        access[name] = _PRIVATE
+    session = Session(
+        models=parse_models(shared.endpoints, shared.models),
+        max_cost=shared.max_cost,
+        access=access,
+        datasets=[dataset or name],
+        raw=RAW,
+        alone=True,
+    )
+    if max_cost is not None:
+        session.max_cost = _cap(session, shared.max_cost, max_cost)
+    return session
+
+
+def _cap(session: Session, cap: MaxCost | None, more: float) -> MaxCost | float:
+    """Return the account's cap if `more` may be spent beside what was spent already."""
+    amount = session.spent.at_most + more
+    if cap is None:
+        return amount
+    return cap.model_copy(update={"amount": min(cap.amount, amount)})

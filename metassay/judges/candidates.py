@@ -81,15 +81,17 @@ def make_candidates(
     lines: list[str] = []
     chosen = present.chosen
     is_llm = isinstance(chosen.options, LlmOptions)
-    made: dict[str, list[Candidate]] = {}
+    by_change: dict[str, list[Candidate]] = {}
     if is_llm:
-        made["prompts"] = [*_other_prompts(wanted, chosen.options)]
-        made["shots"] = [*_other_shots(wanted, chosen.options, rng)]
-        made["styles"] = [*_other_styles(wanted, chosen.options)]
-    made["thresholds"] = [*_other_thresholds(wanted, chosen)]
-    made["judges"] = [*_other_judges(wanted)]
+        by_change["prompts"] = [*_other_prompts(wanted, chosen.options)]
+        by_change["shots"] = [*_other_shots(wanted, chosen.options, rng)]
+        by_change["styles"] = [*_other_styles(wanted, chosen.options)]
+    by_change["thresholds"] = [*_other_thresholds(wanted, chosen)]
+    by_change["judges"] = [*_other_judges(wanted)]
     for change in wanted.changes:
-        usable = [each for each in made.get(change, []) if _is_usable(each, wanted)]
+        usable = [
+            each for each in by_change.get(change, []) if _is_usable(each, wanted)
+        ]
         candidates += usable
         if not usable:
             lines.append(f"no {change}: {_say_why(change, wanted, is_llm=is_llm)}")

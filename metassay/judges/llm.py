@@ -94,8 +94,8 @@ def prompt_files(options: "LlmOptions") -> list[PromptFile]:
 
 def question_file(form: Form, options: "LlmOptions", folder: Path = PROMPTS) -> Path:
     """Return the file of a question: the judge's own, or that of all judges in the folder."""
-    own = options.prompts.get(form.instruments[0])
-    return file_of(form.prompt, folder) if own is None else Path(own)
+    name = options.prompts.get(form.instruments[0])
+    return file_of(form.prompt, folder) if name is None else Path(name)
 
 
 class Wording:
@@ -109,8 +109,8 @@ class Wording:
         self._prompts = {}
         for form in ALL_FORMS:
             file = question_file(form, options, prompts)
-            asked = load(file.stem, file.parent, filled=form.filled)
-            self._prompts[form] = join(asked, answers)
+            question = load(file.stem, file.parent, filled=form.filled)
+            self._prompts[form] = join(question, answers)
         problems: list[str] = []
         for form in FORMS:
             problems += _example_problems(form, self._prompts[form], options.shots)

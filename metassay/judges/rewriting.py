@@ -74,10 +74,10 @@ def read_rewrite(text: str | None) -> str | None:
     >>> read_rewrite("Thus:\\nINSTRUCTIONS\\nCheck the dose.\\nEND")
     'Check the dose.\\n'
     """
-    found = _WRITTEN.search(text or "")
-    if found is None:
+    match = _WRITTEN.search(text or "")
+    if match is None:
         return None
-    lines = [line.rstrip() for line in found[1].strip().splitlines()]
+    lines = [line.rstrip() for line in match[1].strip().splitlines()]
     instructions = "\n".join(lines)
     is_plain = all(line.isprintable() for line in lines)
     if not instructions or not is_plain or "{{" in instructions:

@@ -11,22 +11,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.api.claim_labels import ClaimLabels
 from metassay.api.judge_check import JudgeCheck, judge_check
 from metassay.api.judge_choice import FEWEST, choice_rows, compare_sentences
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import PARAMS
-from metassay.core.params import MaxCost, Params
-from metassay.datasets.registry import RAW, load_registry
 from metassay.format.numbers import counted, short
 from metassay.judges.candidates import PRESENT, Candidate, Wanted, reword
 from metassay.judges.make import instruments_of, llm_members, make_judge
 from metassay.judges.rewriting import LENGTH, read_rewrite
 from metassay.judges.run import judge_pairs
-from metassay.llm.endpoints import find_model, parse_models
+from metassay.llm.endpoints import find_model
 from metassay.llm.messages import ChatRequest
 from metassay.llm.needs import Model, Requests, Use
 from metassay.llm.session import Session, model_problems
+from metassay.project.claim_labels import ClaimLabels
 from metassay.project.cost import Plan, Planned, judge_requests, plan_judges
 from metassay.scoring.pairing.instruments import ENTAILMENT
 from metassay.statistics.exact_sums import Array, Mask
@@ -48,7 +46,6 @@ from metassay.tables.names import FULL
 DIFFER = (
     0.2  # share of rows on which two judges are taken to differ before any is asked
 )
-PRIVATE = "private"  # the access class of a file that no registry names
 _WORDS = {"entailed": "pass", "not_entailed": "fail"}  # which every judge-check reads
 
 
@@ -58,7 +55,7 @@ class Answers(NamedTuple):
     `n_missing`: answers of language models that another run may bring.
     """
 
-    given: Mapping[int, str | None]
+    by_row: Mapping[int, str | None]
     tokens: float
     n_missing: int
 
@@ -89,38 +86,6 @@ class Improvement:
     def is_better(self) -> bool:
         """Whether the other half shows that the chosen judge is better."""
         return self.choice.outcome == BETTER
-
-
-def open_labels_session(
-    params: Params, name: str, dataset: str | None, max_cost: float | None
-) -> Session:
-    """Open a session for the texts of a labels' file, which are those of `dataset` or private.
-
-    `max_cost` caps what is asked from now on; params.yaml > max_cost holds as well.
-    """
-    registry = load_registry()
-    access: dict[str, str] = {n: entry.access for n, entry in registry.items()}
-    if dataset is None:
-        access[name] = PRIVATE
-    session = Session(
-        models=parse_models(params.endpoints, params.models),
-        max_cost=params.max_cost,
-        access=access,
-        datasets=[dataset or name],
-        raw=RAW,
-        alone=True,
-    )
-    if max_cost is not None:
-        session.max_cost = _cap(session, params.max_cost, max_cost)
-    return session
-
-
-def _cap(session: Session, cap: MaxCost | None, more: float) -> MaxCost | float:
-    """Return the account's cap if `more` may be spent beside what was spent already."""
-    amount = session.spent.at_most + more
-    if cap is None:
-        return amount
-    return cap.model_copy(update={"amount": min(cap.amount, amount)})
 
 
 def make_pairs(claims: ClaimLabels, rows: Mask) -> pd.DataFrame:
@@ -231,18 +196,18 @@ def ask_candidate(
         instruments_of(chosen),
         batch=chosen.record.batch,
     )
-    given: dict[int, str | None] = dict.fromkeys(np.flatnonzero(rows).tolist())
+    by_row: dict[int, str | None] = dict.fromkeys(np.flatnonzero(rows).tolist())
     for row in table.itertuples():
         answer = None
         if row.status == "ok":
             label: Any = row.label
             grade: Any = row.grade
             answer = f"{grade:g}" if pd.isna(label) else str(label)
-        given[int(str(row.pair_id))] = answer
+        by_row[int(str(row.pair_id))] = answer
     tokens = table["tokens"].sum()
     n_failed = int((table["status"] == "error").sum())
     return Answers(
-        given=given,
+        by_row=by_row,
         tokens=float(tokens) if pd.notna(tokens) else 0.0,
         n_missing=n_failed if llm_members(chosen) else 0,
     )
@@ -297,8 +262,8 @@ def rows_shown(
     """Return the shown rows with the present judge's `answer`; before it is asked, None."""
     places = np.flatnonzero(parts.shown)
     rows = claims.frame.iloc[places]
-    given = [None if answers is None else answers.given[place] for place in places]
-    return rows.assign(answer=pd.Series(given, index=rows.index, dtype=object))
+    answer = [None if answers is None else answers.by_row[place] for place in places]
+    return rows.assign(answer=pd.Series(answer, index=rows.index, dtype=object))
 
 
 def ask_rewrites(
@@ -353,10 +318,12 @@ def search(
     cluster = np.unique(claims.cluster[rows], return_inverse=True)[1]
     place = pick_judge(right[:, parts.choosing], claims.passed[parts.choosing], by=by)
     both = dict.fromkeys((0, place))
-    told: dict[int, Answers] = {}
+    on_telling: dict[int, Answers] = {}
     for number in both:
-        told[number] = ask_candidate(candidates[number], claims, parts.telling, session)
-        _mark(right[number], told[number], claims)
+        on_telling[number] = ask_candidate(
+            candidates[number], claims, parts.telling, session
+        )
+        _mark(right[number], on_telling[number], claims)
     session.finish()
     choice = tell_judge(
         right[:, rows],
@@ -372,17 +339,19 @@ def search(
     labels = choice.labels
     if choice.outcome == SAME:
         labels = _labels_by_second(right[:, parts.choosing], cluster[first])
-    card, problems = _make_card(candidates, told, claims, seed)
+    card, problems = _make_card(candidates, on_telling, claims, seed)
     return Improvement(
         chosen=candidates[place],
         choice=choice,
         table=table,
         labels=labels,
-        wrong=_list_wrong(candidates, told, claims),
-        unanswered=_count_unanswered(candidates, told),
-        n_missing=n_missing + sum(answers.n_missing for answers in told.values()),
+        wrong=_list_wrong(candidates, on_telling, claims),
+        unanswered=_count_unanswered(candidates, on_telling),
+        n_missing=n_missing + sum(answers.n_missing for answers in on_telling.values()),
         per_1000={
-            candidates[n].name: _price(candidates[n], told[n], claims, parts, session)
+            candidates[n].name: _price(
+                candidates[n], on_telling[n], claims, parts, session
+            )
             for n in both
         },
         card=card,
@@ -393,7 +362,7 @@ def search(
 def _mark(right: Array, answers: Answers, claims: ClaimLabels) -> None:
     """Write 1 where an answer is the label, else 0, to the rows that were asked."""
     labels = claims.frame["label"]
-    for row, answer in answers.given.items():
+    for row, answer in answers.by_row.items():
         right[row] = float(answer == labels[row])
 
 
@@ -407,45 +376,48 @@ def _labels_by_second(right: Array, cluster: Any) -> float:
 
 
 def _count_unanswered(
-    candidates: Sequence[Candidate], told: Mapping[int, Answers]
+    candidates: Sequence[Candidate], on_telling: Mapping[int, Answers]
 ) -> dict[str, int]:
     return {
-        candidates[n].name: sum(answer is None for answer in answers.given.values())
-        for n, answers in told.items()
+        candidates[n].name: sum(answer is None for answer in answers.by_row.values())
+        for n, answers in on_telling.items()
     }
 
 
 def _list_wrong(
-    candidates: Sequence[Candidate], told: Mapping[int, Answers], claims: ClaimLabels
+    candidates: Sequence[Candidate],
+    on_telling: Mapping[int, Answers],
+    claims: ClaimLabels,
 ) -> pd.DataFrame:
     """Return the rows of the half that tells on which a judge is not right."""
-    places = [*told[0].given]
+    places = [*on_telling[0].by_row]
     frame = claims.frame.iloc[places][["key", "doc", "label"]].reset_index(drop=True)
     is_right = np.ones(len(frame), dtype=np.bool_)
-    for number, answers in told.items():
-        given = pd.Series([answers.given[place] or "" for place in places], dtype="str")
-        frame[candidates[number].name] = given
-        is_right &= (given == frame["label"]).to_numpy()
+    for number, answers in on_telling.items():
+        words = [answers.by_row[place] or "" for place in places]
+        column = pd.Series(words, dtype="str")
+        frame[candidates[number].name] = column
+        is_right &= (column == frame["label"]).to_numpy()
     texts = claims.frame.iloc[places][["premise", "hypothesis"]].reset_index(drop=True)
     return pd.concat([frame, texts], axis=1)[~is_right]
 
 
 def _make_card(
     candidates: Sequence[Candidate],
-    told: Mapping[int, Answers],
+    on_telling: Mapping[int, Answers],
     claims: ClaimLabels,
     seed: int,
 ) -> tuple[JudgeCheck | None, tuple[str, ...]]:
     """Check both judges on the half that tells; or say why these labels make no card."""
-    places = [*told[0].given]
+    places = [*on_telling[0].by_row]
     words = _WORDS if claims.instrument == ENTAILMENT.name else {}
     rows = claims.frame.iloc[places]
     frame = pd.DataFrame({"doc_id": rows["doc"].to_numpy()})
     names = []
-    for number in sorted(told, reverse=True):
-        given = [told[number].given[place] for place in places]
+    for number in sorted(on_telling, reverse=True):
+        answers = [on_telling[number].by_row[place] for place in places]
         names.append(candidates[number].name)
-        frame[candidates[number].name] = [words.get(a or "", a or "") for a in given]
+        frame[candidates[number].name] = [words.get(a or "", a or "") for a in answers]
     frame["label"] = [words.get(label, label) for label in rows["label"]]
     try:
         card = judge_check(frame, judge=names, human="label", doc="doc_id", seed=seed)
@@ -463,7 +435,7 @@ def _price(
 ) -> str:
     """Say what 1,000 rows cost: the price that was booked, else tokens, else nothing."""
     members = llm_members(candidate.chosen)
-    n_rows = len(answers.given)
+    n_rows = len(answers.by_row)
     if not members:
         return "no price: no language model is asked"
     by_currency: dict[str, float] = {}
@@ -483,41 +455,41 @@ def _price(
     )
 
 
-def describe(found: Improvement, wanted: Wanted) -> list[str]:
+def describe(result: Improvement, wanted: Wanted) -> list[str]:
     """Say what was found, in sentences: the choice, the optimism, answers and prices."""
-    lines = [*compare_sentences(found.choice, found.table)]
-    best = found.table.iloc[found.choice.chosen]
+    lines = [*compare_sentences(result.choice, result.table)]
+    best = result.table.iloc[result.choice.chosen]
     optimism = best["choosing"] - best["value"]
     lines.append(
         f"The number that chose is {short(optimism)} above the honest one."
         if optimism > 0
         else "The number that chose is not above the honest one."
     )
-    if found.choice.outcome == SAME and np.isfinite(found.labels):
+    if result.choice.outcome == SAME and np.isfinite(result.labels):
         lines.append(
-            f"About {found.labels:,.0f} labelled rows in all would show a gain of"
+            f"About {result.labels:,.0f} labelled rows in all would show a gain of"
             f" {short(GAIN)} over {wanted.judge}."
         )
-    for name, count in found.unanswered.items():
+    for name, count in result.unanswered.items():
         if count:
             lines.append(
                 f"{name} gave no answer to {counted(count, 'row')} of those that tell; they"
                 " count as not right here, and are left out of the card."
             )
-    if found.n_missing:
+    if result.n_missing:
         lines.append(
-            f"{counted(found.n_missing, 'answer')} of models are missing, after failures, and"
+            f"{counted(result.n_missing, 'answer')} of models are missing, after failures, and"
             " count as not right; the same command asks for them again."
         )
-    for name, price in found.per_1000.items():
+    for name, price in result.per_1000.items():
         lines.append(f"1,000 rows cost with {name}: {price}.")
     return lines
 
 
-def final_block(found: Improvement, wanted: Wanted, name: str) -> dict[str, Any]:
+def final_block(result: Improvement, wanted: Wanted, name: str) -> dict[str, Any]:
     """Return the block for params.yaml; a prompt that was written is named under prompts/."""
-    block = dict(found.chosen.block)
-    if found.chosen.prompt is not None:
+    block = dict(result.chosen.block)
+    if result.chosen.prompt is not None:
         prompts = dict(block["prompts"])
         prompts[wanted.instrument] = f"prompts/{name}.yaml"
         block["prompts"] = prompts

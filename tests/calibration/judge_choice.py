@@ -56,13 +56,13 @@ def choose_as_improve(right, passed, document, *, by, rng):
     """
     parts = split_documents(document, rng, shows=True)
     chosen = pick_judge(right[:, parts.choosing], passed[parts.choosing], by=by)
-    asked = right.copy()
+    known = right.copy()
     for judge in range(1, len(right)):
         if judge != chosen:
-            asked[judge, parts.telling] = np.nan
+            known[judge, parts.telling] = np.nan
     rows = parts.choosing | parts.telling
     return tell_judge(
-        asked[:, rows],
+        known[:, rows],
         passed[rows],
         np.unique(document[rows], return_inverse=True)[1],
         parts.choosing[rows],

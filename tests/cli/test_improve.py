@@ -63,8 +63,8 @@ def write_labels(file: Path, documents: int) -> None:
             dose = 10 + number
             claim = f"Patient {number} takes {dose} units of {drug}."
             holds = draw(number, drug) < 0.5
-            said = dose if holds else dose + 1
-            premise = f"Patient {number} takes {said} units of {drug}."
+            dose_there = dose if holds else dose + 1
+            premise = f"Patient {number} takes {dose_there} units of {drug}."
             rows.append(
                 {
                     "id": f"r{number}-{drug}",
@@ -152,11 +152,11 @@ def test_a_better_prompt_is_found_told_and_costs_nothing_again(
     assert "take prompt judge-entailment-careful" in printed
     assert "prompts/judge-entailment-careful.yaml" in printed
     assert "1,000 rows cost with mini:" in printed
-    asked = sum(server.requests.values())
+    n_asked = sum(server.requests.values())
     # The same command asks nothing, so that nothing is to be confirmed.
     before = (OUT / "candidates.csv").read_bytes()
     assert main([*IMPROVE, "--try", "prompts", "styles"]) == 0
-    assert sum(server.requests.values()) == asked
+    assert sum(server.requests.values()) == n_asked
     assert (OUT / "candidates.csv").read_bytes() == before
     # The block works: the judge is one of params.yaml.
     block = yaml.safe_load((OUT / "judge.yaml").read_text(encoding="utf-8"))
@@ -166,7 +166,7 @@ def test_a_better_prompt_is_found_told_and_costs_nothing_again(
     file.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
     again = ["improve", "mini_improved", *IMPROVE[2:], "--try", "thresholds"]
     assert main(again) == 0
-    assert sum(server.requests.values()) == asked
+    assert sum(server.requests.values()) == n_asked
     capsys.readouterr()
     # The card is one that travels.
     assert (OUT / "card/card.csv").exists()
@@ -207,9 +207,9 @@ def test_a_model_rewrites_from_rows_that_do_not_choose(
     assert "3 answers of m held no new instructions" in printed
     written = yaml.safe_load((OUT / "mini_improved.yaml").read_text(encoding="utf-8"))
     assert "Weigh all units." in written["system"]
-    asked = sum(server.requests.values())
+    n_asked = sum(server.requests.values())
     assert main(rewrite) == 0
-    assert sum(server.requests.values()) == asked
+    assert sum(server.requests.values()) == n_asked
     # What the model saw neither chose nor told.
     wrong = pd.read_csv(OUT / "wrong.csv")
     assert seen

@@ -55,7 +55,7 @@ def wanted(block, instrument="entailment", beside=None, reason="", changes=None)
     )
 
 
-def made(*args, **settings):
+def make_all(*args, **settings):
     return make_candidates(wanted(*args, **settings), np.random.default_rng(0))
 
 
@@ -67,7 +67,7 @@ def test_each_candidate_of_a_model_differs_in_one_thing():
     Path("prompts/judge-entailment-strict.yaml").write_bytes(
         Path("prompts/judge-entailment.yaml").read_bytes()
     )
-    candidates, lines = made(LLM)
+    candidates, lines = make_all(LLM)
     assert names(candidates, "present") == ["mini"]
     assert names(candidates, "prompts") == ["prompt judge-entailment-strict"]
     assert names(candidates, "styles") == ["style json", "style cot", "style json_cot"]
@@ -85,7 +85,7 @@ def test_each_candidate_of_a_model_differs_in_one_thing():
 
 
 def test_sets_of_examples_have_each_label_and_are_valid_prompts():
-    candidates, _ = made(LLM, changes=("shots",))
+    candidates, _ = make_all(LLM, changes=("shots",))
     for candidate in candidates[2:]:
         assert candidate.prompt is not None
         content = yaml.safe_load(candidate.prompt.read_text(encoding="utf-8"))
@@ -95,44 +95,44 @@ def test_sets_of_examples_have_each_label_and_are_valid_prompts():
 
 
 def test_styles_with_reasons_are_shown_examples_with_reasons_alone():
-    without, _ = made({**LLM, "style": "cot"}, changes=("shots",))
+    without, _ = make_all({**LLM, "style": "cot"}, changes=("shots",))
     assert names(without, "shots") == ["3 shots"]
-    reasoned, _ = made(
+    reasoned, _ = make_all(
         {**LLM, "style": "cot"}, reason="It says so.", changes=("shots",)
     )
     assert len(names(reasoned, "shots")) == 1 + 4
 
 
 def test_thresholds_stay_in_the_band_and_need_a_probability():
-    candidates, _ = made(LEXICAL)
+    candidates, _ = make_all(LEXICAL)
     assert len(names(candidates, "thresholds")) == 8
     likely = {**LLM, "probability": "logprobs", "abstain": [0.35, 0.65]}
-    candidates, _ = made(likely, changes=("thresholds",))
+    candidates, _ = make_all(likely, changes=("thresholds",))
     assert names(candidates, "thresholds") == ["threshold 0.4", "threshold 0.6"]
 
 
 def test_juries_have_three_members_and_a_cascade_needs_a_probability():
     beside = {"words": LEXICAL, "strict": {**LEXICAL, "threshold": 0.9}}
-    candidates, _ = made(LLM, beside=beside, changes=("judges",))
-    found = names(candidates, "judges")
-    assert found == ["words", "strict", "jury with words and strict"]
+    candidates, _ = make_all(LLM, beside=beside, changes=("judges",))
+    juries = names(candidates, "judges")
+    assert juries == ["words", "strict", "jury with words and strict"]
     likely = {**LLM, "probability": "logprobs"}
-    candidates, _ = made(likely, beside=beside, changes=("judges",))
+    candidates, _ = make_all(likely, beside=beside, changes=("judges",))
     assert "cascade mini, then words, unsure 0.1-0.9" in names(candidates, "judges")
 
 
 def test_a_named_judge_that_is_not_valid_is_refused():
     with pytest.raises(BadInput, match="window"):
-        made(LLM, beside={"words": {"kind": "lexical", "threshold": 0.5}})
+        make_all(LLM, beside={"words": {"kind": "lexical", "threshold": 0.5}})
 
 
 def test_a_judge_has_a_prompt_of_its_own_and_its_recipe_says_so():
     text = Path("prompts/judge-entailment.yaml").read_text(encoding="utf-8")
-    own = text.replace("The premise:", "Here is the premise:")
-    Path("prompts/own.yaml").write_text(own, encoding="utf-8")
+    changed = text.replace("The premise:", "Here is the premise:")
+    Path("prompts/own.yaml").write_text(changed, encoding="utf-8")
     usual = judge_of(None).signature
-    mine = judge_of(None, prompts={"entailment": "prompts/own.yaml"})
-    assert mine.signature != usual
+    judge = judge_of(None, prompts={"entailment": "prompts/own.yaml"})
+    assert judge.signature != usual
     files = KIND.files(options(prompts={"entailment": "prompts/own.yaml"}))
     paths = [file.path.as_posix() for file in files]
     assert "prompts/own.yaml" in paths
@@ -156,8 +156,8 @@ def test_rewrites_are_asked_about_wrong_answers_alone():
     rows = wanted(LLM).shown.assign(answer="entailed")
     requests = rewrite_requests("Old.", rows, DECODING, np.random.default_rng(0))
     assert len({request.key for request in requests}) == REWRITES
-    asked = requests[0].messages[-1].content
-    wrong = asked.partition("Wrong answers")[2].partition("Right answers")[0]
+    question = requests[0].messages[-1].content
+    wrong = question.partition("Wrong answers")[2].partition("Right answers")[0]
     assert all(f'"Claim {place}."' in wrong for place in (9, 10, 11))
     assert '"Claim 1."' not in wrong
     right = rows.assign(answer=rows["label"])

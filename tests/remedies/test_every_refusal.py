@@ -52,6 +52,8 @@ ELSEWHERE = {
     "tabular/sheet.py:_arrow",
     "tabular/sheet.py:frame_sheet",
     "tabular/sheet.py:columns_sheet",
+    # Of `metassay improve`, which needs a project: tests/project/test_claim_labels.py.
+    "api/verdict_table.py:read_passes",
     # Readers of benchmarks' own files, which are strict, and of sheets of a study.
     "tabular/decoding.py:json_list",
     "tabular/decoding.py:decode",

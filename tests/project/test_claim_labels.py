@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from metassay.api.claim_labels import read_claim_labels
 from metassay.api.verdict_table import Choices
 from metassay.core.errors import BadInput
+from metassay.project.claim_labels import read_claim_labels
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import frame_sheet
 
@@ -31,48 +31,48 @@ def claims(labels, **columns):
 
 
 def test_rows_of_one_premise_are_a_document_and_rows_without_a_label_are_counted():
-    found = read(claims(["entailed", "not_entailed", "", "Entailed"]))
-    assert [*found.frame["label"]] == ["entailed", "not_entailed", "entailed"]
-    assert [*found.cluster] in ([0, 0, 1], [1, 1, 0])
-    assert [*found.passed] == [1.0, 0.0, 1.0]
-    assert "1 row without a label, a text or a document left out" in found.notes
+    labelled = read(claims(["entailed", "not_entailed", "", "Entailed"]))
+    assert [*labelled.frame["label"]] == ["entailed", "not_entailed", "entailed"]
+    assert [*labelled.cluster] in ([0, 0, 1], [1, 1, 0])
+    assert [*labelled.passed] == [1.0, 0.0, 1.0]
+    assert "1 row without a label, a text or a document left out" in labelled.notes
 
 
 def test_a_document_and_a_key_are_read_where_columns_name_them():
     frame = claims(["pass", "fail", "pass"], doc_id=["a", "a", "b"], id=[7, 8, 9])
-    found = read(frame)
-    assert [*found.frame["doc"]] == ["a", "a", "b"]
-    assert [*found.frame["key"]] == ["7", "8", "9"]
-    assert [*found.frame["label"]] == ["entailed", "not_entailed", "entailed"]
+    labelled = read(frame)
+    assert [*labelled.frame["doc"]] == ["a", "a", "b"]
+    assert [*labelled.frame["key"]] == ["7", "8", "9"]
+    assert [*labelled.frame["label"]] == ["entailed", "not_entailed", "entailed"]
 
 
 def test_words_of_a_pass_are_asked_for_and_the_remedy_reads_them():
     frame = claims(["grounded", "made up", "grounded"])
     with pytest.raises(BadInput, match="--pass"):
         read(frame)
-    found = read(frame, choices=CHOICES._replace(passes=("grounded",)))
-    assert [*found.frame["label"]] == ["entailed", "not_entailed", "entailed"]
+    labelled = read(frame, choices=CHOICES._replace(passes=("grounded",)))
+    assert [*labelled.frame["label"]] == ["entailed", "not_entailed", "entailed"]
 
 
 def test_a_word_for_no_answer_is_asked_for_and_left_out():
     frame = claims(["pass", "unsure", "fail"])
     with pytest.raises(BadInput, match="--missing unsure"):
         read(frame)
-    found = read(frame, choices=CHOICES._replace(missing=("unsure",)))
-    assert [*found.frame["label"]] == ["entailed", "not_entailed"]
+    labelled = read(frame, choices=CHOICES._replace(missing=("unsure",)))
+    assert [*labelled.frame["label"]] == ["entailed", "not_entailed"]
 
 
 def test_three_labels_are_read_as_data_sets_write_them():
     labels = ["entailment", "neutral", "contradiction"]
-    found = read(claims(labels), "three_way")
-    assert [*found.frame["label"]] == ["entailed", "neutral", "contradicted"]
+    labelled = read(claims(labels), "three_way")
+    assert [*labelled.frame["label"]] == ["entailed", "neutral", "contradicted"]
     with pytest.raises(BadInput, match="no answer to three_way"):
         read(claims(["entailment", "maybe"]), "three_way")
 
 
 def test_grades_are_whole_numbers_of_the_scale():
-    found = read(claims([0, 3, 2]), "support_grade")
-    assert [*found.frame["label"]] == ["0", "3", "2"]
+    labelled = read(claims([0, 3, 2]), "support_grade")
+    assert [*labelled.frame["label"]] == ["0", "3", "2"]
     with pytest.raises(BadInput, match="whole numbers from 0 to 3"):
         read(claims([0, 5]), "support_grade")
 
@@ -81,8 +81,8 @@ def test_columns_that_are_unclear_are_named_and_so_is_the_option():
     frame = claims(["pass", "fail"], context=["x", "y"])
     with pytest.raises(BadInput, match="columns premise=COLUMN"):
         read(frame)
-    found = read(frame, columns={"premise": "context"})
-    assert [*found.frame["premise"]] == ["x", "y"]
+    labelled = read(frame, columns={"premise": "context"})
+    assert [*labelled.frame["premise"]] == ["x", "y"]
     with pytest.raises(BadInput, match="no column 'text'"):
         read(frame, columns={"premise": "text"})
     with pytest.raises(BadInput, match="did you mean 'three_way'"):

@@ -93,11 +93,11 @@ def read_claim_labels(
             ]
         )
     faults = Findings()
-    found = _find_columns(sheet, columns, faults)
+    roles = _find_columns(sheet, columns, faults)
     raise_problems(faults.lines())
-    labels, rule = _read_labels(sheet, found["label"], instrument, choices, faults)
+    labels, rule = _read_labels(sheet, roles["label"], instrument, choices, faults)
     raise_problems(faults.lines())
-    cells = {role: to_keys(sheet.frame[name]) for role, name in found.items()}
+    cells = {role: to_keys(sheet.frame[name]) for role, name in roles.items()}
     frame = pd.DataFrame({role: cells[role] for role in ("premise", "hypothesis")})
     frame["label"] = labels
     numbers = [f"{sheet.kind} {sheet.at(row).row}" for row in range(len(frame))]
@@ -109,9 +109,9 @@ def read_claim_labels(
     whole = frame["label"].notna()
     for role in ("premise", "hypothesis", "doc"):
         whole &= frame[role].str.strip() != ""
-    notes = [f"columns: {', '.join(f'{r} is {quoted(c)}' for r, c in found.items())}"]
+    notes = [f"columns: {', '.join(f'{r} is {quoted(c)}' for r, c in roles.items())}"]
     notes += [rule] if rule else []
-    if "doc" not in found:
+    if "doc" not in roles:
         notes.append(
             "rows with the same premise are of one document; --columns doc=COLUMN says"
             " otherwise"
@@ -132,23 +132,23 @@ def _find_columns(
     sheet: Sheet, columns: Mapping[str, str], faults: Findings
 ) -> dict[str, str]:
     """Return the columns by role: the named ones, and those whose name leaves one choice."""
-    found: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for role, names in _NAMES.items():
         option = f"--columns {role}=COLUMN"
         if role in columns:
             if columns[role] not in sheet.frame:
                 what = f"there is no column {quoted(columns[role])}"
                 faults.add(sheet.head, what, f"name one of {listed(sheet.columns)}")
-            found[role] = columns[role]
+            roles[role] = columns[role]
             continue
-        taken = {*columns.values(), *found.values()}
+        taken = {*columns.values(), *roles.values()}
         likely = [
             name
             for name in sheet.columns
             if fold_name(name) in names and name not in taken
         ]
         if len(likely) == 1:
-            found[role] = likely[0]
+            roles[role] = likely[0]
         elif likely:
             what = f"{listed(likely)} can each be the {role}"
             faults.add(sheet.head, what, f"name it: {option}")
@@ -157,7 +157,7 @@ def _find_columns(
             faults.add(
                 sheet.head, what, f"name one of {listed(sheet.columns)}: {option}"
             )
-    return found
+    return roles
 
 
 def _read_labels(
@@ -180,11 +180,8 @@ def _read_labels(
         return [word if word in names else None for word in words], ""
     if instrument == ENTAILMENT.name:
         values, rule = read_passes(sheet, column, choices, faults)
-        labels = [
-            None if np.isnan(value) else names[0] if value == 1.0 else names[1]
-            for value in values
-        ]
-        return labels, rule
+        labels = {1.0: names[0], 0.0: names[1]}
+        return [labels.get(value) for value in values.tolist()], rule
     row = next(row for row, word in enumerate(words) if word in unknown)
     what = f"column {quoted(column)} holds a word that is no answer to {instrument}"
     fix = (
