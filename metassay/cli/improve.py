@@ -9,7 +9,7 @@ import numpy as np
 import yaml
 
 from metassay.api.verdict_table import Choices
-from metassay.cli.ledger_commands import confirm_price, print_plan
+from metassay.cli.ledger_commands import NextRun, confirm_price, print_next_run
 from metassay.cli.parsing import roles_in
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, Unfinished, hint, raise_problems
@@ -193,11 +193,16 @@ def _ask(
     if n_open:
         more = improvement.plan_rewritten(args.judge, costs, REWRITES)
         costs = costs._replace(planned=[*rewrites.planned, *costs.planned, *more])
-    n_questions = print_plan(
-        f"improve {args.judge}", costs, params.max_cost, session.spent
+    price = NextRun(
+        name=f"improve {args.judge}",
+        costs=costs,
+        refusals=(),
+        spent=session.spent,
+        cap=params.max_cost,
     )
+    print_next_run(price)
     _check_price(args, costs)
-    if n_questions and not args.yes and not confirm_price(_words(args)):
+    if price.open_questions and not args.yes and not confirm_price(_words(args)):
         return None
     if n_open:
         candidates = [*candidates, *rewrites.ask()]
