@@ -39,6 +39,9 @@ VALUES: dict[str, object] = {
     "sample": "1: entailed\n2: not_entailed",
     "fault": "it had no answer to number 2",
     "attempt": 2,
+    "instructions": "Say whether the premise entails the hypothesis.",
+    "wrong": [{"hypothesis": "Knee pain.", "label": "entailed", "answer": None}],
+    "right": [],
 }
 TINY = """\
 purpose: Ask.
