@@ -172,14 +172,22 @@ def list_notes(labels: Labels) -> Iterator[str]:
         }
         yield joined[labels.kind]
     if labels.kind == NUMBERS:
-        for name in labels.judges:
-            if not is_one_scale(name, labels):
-                yield (
-                    f"{name} and people use different ranges of numbers: only correlations"
-                    " are told, no errors and no test beside raters"
-                )
+        yield from _note_numbers(labels)
     elif (judged & ~rated).any():
         yield "each label is weighted by the rows with its verdict and of its system"
+
+
+def _note_numbers(labels: Labels) -> Iterator[str]:
+    """Say what is not told of numbers, and how rows would be systems."""
+    if not {"doc", "system"} & {*labels.items}:
+        says = labels.choices.option("system")
+        yield f"rows are taken for texts; if each row is a system, say {says}"
+    for name in labels.judges:
+        if not is_one_scale(name, labels):
+            yield (
+                f"{name} and people use different ranges of numbers: only correlations"
+                " are told, no errors and no test beside raters"
+            )
 
 
 def find_warnings(labels: Labels) -> Iterator[DataWarning]:

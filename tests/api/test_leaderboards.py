@@ -155,3 +155,12 @@ def test_check_says_what_it_understood(tmp_path, monkeypatch, capsys) -> None:
     assert "understood: a leaderboard: one row per system" in capsys.readouterr().out
     assert (tmp_path / "results" / "systems.csv").exists()
     assert (tmp_path / "results" / "index.html").exists()
+
+
+def test_systems_under_another_name_are_named_by_an_option() -> None:
+    frame = board().rename(columns={"system": "entry"})
+    as_texts = judge_check(frame, judge="bleu")
+    assert "if each row is a system, say system=COLUMN" in "\n".join(as_texts.notes)
+    results = judge_check(frame, system="entry")
+    assert results.choices["kind"] == "systems"
+    assert {*results.systems["score"]} == {"bleu", "rouge"}
