@@ -9,7 +9,7 @@ import pandas as pd
 from metassay.api.judge_answers import WIDE, board_line, shorten
 from metassay.api.label_check import Checked
 from metassay.api.label_table import SYSTEMS
-from metassay.api.verdict_table import Choices, write_words
+from metassay.api.verdict_table import Choices, check_names, write_words
 from metassay.core.errors import BadInput, quoted, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, probability, short, short_interval
@@ -114,6 +114,7 @@ def read_systems(sheet: Sheet, choices: Choices) -> Board:
         option = f"{choices.mark}{odd[0]}"
         what = f"{option}: takes labels of texts, and this table has one row per system"
         raise BadInput(f"{sheet.name}: {what}; leave it out")
+    check_names(sheet, choices)
     sheet = choose_rows(sheet, choices.rows, faults)
     column = _system_column(sheet, choices)
     scores, people = _sides(sheet, choices, column)

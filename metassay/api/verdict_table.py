@@ -129,8 +129,8 @@ class ColumnRoles(NamedTuple):
         return (*self.choices.judge, *self.choices.human)
 
 
-def find_columns(sheet: Sheet, options: Choices) -> ColumnRoles:
-    """Find the columns of a sheet; raises BadInput with every column that is unclear."""
+def check_names(sheet: Sheet, options: Choices) -> None:
+    """Raise BadInput with every column that options name and the sheet does not have."""
     faults = Findings()
     named = [*options.judge, *options.human, *options[2:5], *options.by]
     named += [*options.lower, *options.higher]
@@ -145,6 +145,12 @@ def find_columns(sheet: Sheet, options: Choices) -> ColumnRoles:
             "name one",
         )
     raise_problems(faults.lines())
+
+
+def find_columns(sheet: Sheet, options: Choices) -> ColumnRoles:
+    """Find the columns of a sheet; raises BadInput with every column that is unclear."""
+    check_names(sheet, options)
+    faults = Findings()
     sheet = choose_rows(sheet, options.rows, faults)
     for what, fix in ask_rows(sheet, options.rows, options.choose_rows):
         faults.add(sheet.head, what, fix)

@@ -164,3 +164,9 @@ def test_systems_under_another_name_are_named_by_an_option() -> None:
     results = judge_check(frame, system="entry")
     assert results.choices["kind"] == "systems"
     assert {*results.systems["score"]} == {"bleu", "rouge"}
+
+
+@pytest.mark.parametrize("option", ["lower", "higher", "judge", "human"])
+def test_a_column_that_is_not_there_is_refused(option: str) -> None:
+    with pytest.raises(BadInput, match="there is no column 'bleuu'"):
+        judge_check(board(), **{option: ["bleu", "bleuu"]})
