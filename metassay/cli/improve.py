@@ -68,7 +68,7 @@ def improve(args: argparse.Namespace) -> int:
         print(
             f"{too_few}. Keep {args.judge}: about {labels_if(improvement.DIFFER):,.0f}"
             f" labelled rows would show a gain of {short(GAIN)}, if judges differ on"
-            f" {improvement.DIFFER:.0%} of them."
+            f" {100 * improvement.DIFFER:.0f} % of them."
         )
         return DONE
     wanted = Wanted(
@@ -170,7 +170,7 @@ def _describe_labels(judge: str, claims: ClaimLabels, parts: Parts) -> str:
     gain = improvement.detectable_gain(parts)
     return (
         f"{line} A gain of {short(gain)} will show in 80 % of such searches, if judges"
-        f" differ on {improvement.DIFFER:.0%} of the rows."
+        f" differ on {100 * improvement.DIFFER:.0f} % of the rows."
     )
 
 

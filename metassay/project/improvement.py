@@ -437,7 +437,7 @@ def _price(
     members = llm_members(candidate.chosen)
     n_rows = len(answers.by_row)
     if not members:
-        return "no price: no language model is asked"
+        return "nothing, as no language model is asked"
     by_currency: dict[str, float] = {}
     for member in members:
         use = member.record.model(member.options)

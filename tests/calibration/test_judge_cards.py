@@ -39,3 +39,15 @@ def test_a_better_judge_of_forty_is_shown_with_enough_labels():
     row = judge_choice.rates(40, 1200, 0.08)
     assert row.planted > 0.95
     assert row.better > 0.95
+
+
+def test_a_search_for_a_better_judge_does_not_deceive():
+    as_improve = judge_choice.choose_as_improve
+    none = judge_choice.rates(40, 200, 0.0, studies=200, choose=as_improve)
+    assert none.better <= 0.05
+    assert none.covers >= 0.9  # 95 %, less three standard errors
+    assert none.naive_covers < 0.75
+    better = judge_choice.rates(40, 600, 0.08, studies=200, choose=as_improve)
+    assert better.covers >= 0.9
+    assert better.planted > 0.9
+    assert better.better > 0.75
