@@ -1,4 +1,4 @@
-"""report: tables -> reports/<benchmark>/: a web page, its numbers as CSV and Markdown, figures."""
+"""report: tables -> reports/<benchmark>/: a web page, its numbers as CSV, figures."""
 
 from metassay.core.stages import PUBLISHED
 from metassay.meta_evaluation.evaluate import RESULT_TABLES

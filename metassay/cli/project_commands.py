@@ -24,6 +24,7 @@ from metassay.cli.arguments import (
     Command,
 )
 from metassay.cli.values import base_url, names, prices, variable
+from metassay.core.atomic import out_file
 
 PROJECT: Mapping[str, Command] = {
     "init": Command(
@@ -211,7 +212,10 @@ with the same bytes (docs/integrations.md); it overrides params.yaml > executor.
 List the tables of a benchmark, of a test of judges or of segmentations, or print one of them:
 `trust` has the metric closest to people for each criterion and decision, `means` the systems' mean
 scores, `notes` the notes of stages on the data, `answers` the questions to language models; the
-others are in docs/tables.md. Columns that may contain texts are left out.""",
+others are in docs/tables.md. Columns that may contain texts are left out.
+
+--html writes the report as one file that you can send. It contains the texts only if the access
+class of the data is public.""",
         arguments={
             "name": BENCHMARK,
             "table": Argument(
@@ -226,6 +230,11 @@ others are in docs/tables.md. Columns that may contain texts are left out.""",
                 help="what a term means, or all terms",
             ),
             "--csv": CSV,
+            "--html": Argument(
+                metavar="FILE",
+                read=out_file,
+                help="write the benchmark's report as one HTML file",
+            ),
             "--all": Argument(
                 flag=True,
                 help="print all rows (default: the first 50)",

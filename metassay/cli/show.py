@@ -17,6 +17,7 @@ from metassay.core.errors import BadInput, hint
 from metassay.core.params import Params
 from metassay.core.stages import TABLES, files_in
 from metassay.core.visible import visible
+from metassay.datasets.registry import is_closed, load_registry
 from metassay.format.frames import format_csv, rows
 from metassay.format.glossary import terms
 from metassay.format.numbers import shown
@@ -24,6 +25,7 @@ from metassay.llm.endpoints import parse_models
 from metassay.reporting import headline
 from metassay.reporting.contract_page import TABLES as CONTRACT
 from metassay.reporting.names import ShownAs
+from metassay.reporting.single_file import single_file
 from metassay.reporting.warning_lines import warnings_of
 from metassay.tables.parquet import read
 
@@ -40,6 +42,16 @@ def show(args: argparse.Namespace) -> int:
         raise BadInput(
             "show: name a benchmark, or --terms; `metassay list` has the benchmarks"
         )
+    if args.html:
+        load_params([args.name])
+        _write_html(args.name, args.html)
+        return 0
+    _show_table(args)
+    return 0
+
+
+def _show_table(args: argparse.Namespace) -> None:
+    """Print a table, or the names of all; or write it as CSV."""
     name, table, console = args.name, args.table, Console()
     params, folder = load_params([name]), Path(TABLES) / name
     if not folder.is_dir():
@@ -64,10 +76,10 @@ def show(args: argparse.Namespace) -> int:
         say(Console(stderr=True), *notes)
         if is_stdout(args.csv):
             print(format_csv(frame), end="")
-            return 0
+            return
         with whole_file(args.csv) as file:
             file.write(format_csv(frame).encode())
-        return 0
+        return
     say(console, *notes)
     whole = args.all or table is None
     console.print(*_blocks(frame if whole else frame.head(ROWS), console.width))
@@ -76,7 +88,21 @@ def show(args: argparse.Namespace) -> int:
             console,
             f"and {len(frame) - ROWS:,} more rows: metassay show {name} {table} --all",
         )
-    return 0
+
+
+def _write_html(name: str, file: Path) -> None:
+    """Write a report as one file; with its texts only if their access class is public."""
+    folder = Path("reports") / name
+    if not (folder / "index.html").is_file():
+        raise BadInput(f"{folder} has no report; metassay run {name} makes it")
+    texts = not is_closed(name, load_registry())
+    page = single_file(folder, texts=texts)
+    with whole_file(file) as out:
+        out.write(page)
+    has = "with" if texts else "without"
+    why = "" if texts else ", since the access class of the data is not public"
+    size = len(page) / 1_000_000
+    print(f"{file}: the report {has} its texts{why}, {size:.1f} MB in one file")
 
 
 def _show_terms(name: str) -> None:

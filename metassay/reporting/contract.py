@@ -13,7 +13,7 @@ in no keys but those of Metassay.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-CONTRACT = 3
+CONTRACT = 4
 
 
 class Dataset(NamedTuple):
@@ -150,12 +150,44 @@ class Measure(NamedTuple):
     better: str  # "higher" | "lower" | "neither"
 
 
+class Scorer(NamedTuple):
+    """A measure, and a judge that answers its questions."""
+
+    measure: str  # "" in tests of judges
+    judge: str
+    # what a line is that counts against its text: "not supported by the source"
+    fails: str
+
+
+class ClaimCount(NamedTuple):
+    """How many lines of all texts of an author a judge counts against them."""
+
+    measure: str
+    judge: str
+    author: str
+    against: int
+    n_lines: int  # all lines, also those without an answer
+
+
+class ClaimsInfo(NamedTuple):
+    """What the view Claims lists.
+
+    Columns of the table, a row per line and measure: `document`, `author`, `line` (as
+    in addresses: "claim_recall:4"), `noun`, `part`, `measure`, `text`, `people` (their
+    ratings in words), `rated` (Line.rated), then for each judge i `side_i`, `word_i`,
+    `probability_i`, `why_i`.
+    """
+
+    table: TableInfo
+    counts: Sequence[ClaimCount]
+
+
 class TextsInfo(NamedTuple):
     """What the view Texts lists, filters, searches and opens.
 
     Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its
     document), `status` ("ok" or why there is no text), `words`, `rated` (number of
-    ratings), then for each judge i `for_i`, `against_i`, `unknown_i` (judgments in
+    ratings), then for each i of `scorers` `for_i`, `against_i`, `unknown_i` (judgments in
     favour, against, and not known), `split` (claims on which a judge and most people
     differ), `parts` (places in TextsInfo.parts, joined by a space), then the columns of
     measures.
@@ -169,12 +201,14 @@ class TextsInfo(NamedTuple):
     # columns of the index after the fixed ones: metrics, then people
     measures: Sequence[Measure]
     judges: Sequence[str]
+    scorers: Sequence[Scorer]  # that which a reader sees first comes first
     parts: Sequence[str]  # facets or sections that texts may have
     table: TableInfo  # the index: a row per text
     # ids of what a search reads: shards of rows of the index, in order
     search: Sequence[str]
     # ids of shards of documents: value of column `home` is a place in it
     documents_in: Sequence[str]
+    claims: ClaimsInfo | None = None
 
 
 class Passage(NamedTuple):
@@ -234,7 +268,7 @@ class Line(NamedTuple):
     judgments: Sequence[Judgment]  # per head
     each: Sequence[EachCitation] = ()  # judgments about single citations
     people: Sequence[Rating] = ()  # ratings of this line
-    differs: bool = False  # whether some judge says the opposite of most people
+    rated: str = ""  # what most people said: "for", "against", or "" where neither
 
 
 class BlockHead(NamedTuple):

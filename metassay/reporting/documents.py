@@ -31,7 +31,8 @@ from metassay.reporting.facets import (
 )
 from metassay.reporting.keys import criterion_title, part_rank
 from metassay.reporting.names import Metric, criterion_rank, sorted_metrics
-from metassay.reporting.shell import PageFolder, put_texts, utf16
+from metassay.reporting.shell import PageFolder, utf16
+from metassay.reporting.texts import put_texts
 from metassay.scoring.aggregation.statements import number_statements
 from metassay.tables.names import FULL, metric_label, sorted_authors
 from metassay.text.spans import Span
@@ -146,8 +147,8 @@ def _rank(row: Sequence[Any]) -> tuple[str, tuple[int, str]]:
     return row[0], criterion_rank(row[1])
 
 
-def _differs(line: c.Line, scales: Mapping[str, Criterion]) -> bool:
-    """Whether some judge says the opposite of most people.
+def _rated(line: c.Line, scales: Mapping[str, Criterion]) -> str:
+    """Whether most people rated the line for or against the text; "" where neither.
 
     A rating in the better half of its scale is for, in the worse half against.
     """
@@ -159,16 +160,21 @@ def _differs(line: c.Line, scales: Mapping[str, Criterion]) -> bool:
             votes += ((above > 0) - (above < 0)) * (
                 1 if scale.better == "higher" else -1
             )
-    opposite = AGAINST if votes > 0 else FOR
-    return votes != 0 and any(judgment.side == opposite for judgment in line.judgments)
+    if votes == 0:
+        return ""
+    return FOR if votes > 0 else AGAINST
 
 
-def _mark_differences(text: c.Text, scales: Mapping[str, Criterion]) -> c.Text:
+def _differs(line: c.Line) -> bool:
+    """Whether some judge says the opposite of most people."""
+    opposite = {FOR: AGAINST, AGAINST: FOR}.get(line.rated)
+    return any(judgment.side == opposite for judgment in line.judgments)
+
+
+def _mark_ratings(text: c.Text, scales: Mapping[str, Criterion]) -> c.Text:
     blocks = [
         block._replace(
-            lines=[
-                line._replace(differs=_differs(line, scales)) for line in block.lines
-            ]
+            lines=[line._replace(rated=_rated(line, scales)) for line in block.lines]
         )
         for block in text.blocks
     ]
@@ -222,7 +228,7 @@ def _documents(
         for doc_id, task, passages, speaker, group, attributes in sources:
             authors = batch.authors.get(doc_id, [])
             texts = [
-                _mark_differences(_text((doc_id, author), batch, shown), scales)
+                _mark_ratings(_text((doc_id, author), batch, shown), scales)
                 for author in authors
             ]
             shown_passages = [
@@ -237,7 +243,7 @@ def _documents(
 
 def _count_differences(text: c.Text) -> int:
     """Count the lines of a text of which people and a judge say opposites."""
-    return sum(line.differs for block in text.blocks for line in block.lines)
+    return sum(_differs(line) for block in text.blocks for line in block.lines)
 
 
 def _text(key: _Text, tables: _Tables, shown: _Shown) -> c.Text:

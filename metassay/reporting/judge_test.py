@@ -17,7 +17,8 @@ from metassay.reporting.answers import answers_table
 from metassay.reporting.attack_card import attack_sentences
 from metassay.reporting.names import Row, grouped, short_estimate, sorted_parts
 from metassay.reporting.page import Report, filled, sort_rows, write_tables
-from metassay.reporting.shell import PageFolder, put_texts, utf16
+from metassay.reporting.shell import PageFolder, utf16
+from metassay.reporting.texts import put_texts
 from metassay.tables.judge_tests import ATTACK_GAINS
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 from metassay.tables.parquet import empty

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from metassay import __version__
-from metassay.format.frames import format_csv, format_markdown, rows
+from metassay.format.frames import format_csv, rows
 from metassay.format.prose import split_paragraphs
 from metassay.format.terms import COEFFICIENTS, COMPONENTS, LEVELS
 from metassay.llm.endpoints import ModelOptions
@@ -134,11 +134,10 @@ def filled(**tables: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
-    """Write each table as NAME.csv with all digits, and as NAME.md."""
+    """Write each table as NAME.csv with all digits."""
     for name, frame in tables.items():
         in_file = frame.drop(columns=LISTS, errors="ignore")
         (folder / f"{name}.csv").write_bytes(format_csv(in_file).encode())
-        (folder / f"{name}.md").write_bytes(format_markdown(in_file).encode())
 
 
 # The page.

@@ -55,7 +55,7 @@ def write_report(report: ReportInput, out: Path) -> None:
 
     Files: index.html and page/, which it shows; those of TABLES, and where they have a
     row those of `tables.summaries`, criteria, notes and the tables of each comparison,
-    each as .csv (all digits) and .md; figures/<name>.svg and .png where there is
+    each as .csv (all digits); figures/<name>.svg and .png where there is
     something to draw. Raises BadInput if `out` holds anything, and for a system that is
     shown under another author's name; then nothing is written.
     """

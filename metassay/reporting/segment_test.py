@@ -15,7 +15,8 @@ from metassay.labelled.records import NONE
 from metassay.reporting import contract as c
 from metassay.reporting.names import Row, grouped, short_estimate
 from metassay.reporting.page import Report, filled, sort_rows, write_tables
-from metassay.reporting.shell import PageFolder, put_texts, utf16
+from metassay.reporting.shell import PageFolder, utf16
+from metassay.reporting.texts import put_texts
 
 WRONG = "share of wrong labels"
 _TEXT = ["doc_id", "author"]

@@ -11,10 +11,9 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from metassay.core.atomic import whole_file
 from metassay.core.visible import visible
 from metassay.format.frames import rows
 from metassay.reporting import contract as c
-from metassay.tables.names import is_reference, sorted_authors
 
 BUNDLE = Path(__file__).with_name("bundle")  # what `npm run build` makes of page/
 # bytes of a shard, about; what is larger than twice that is cut to pieces
@@ -204,10 +202,10 @@ def _shards(frame: pd.DataFrame) -> Iterator[list[object]]:
     cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // LARGEST)) + 1
     for first, end in pairwise([0, *cuts, len(frame)]):
         cut = frame.iloc[first:end]
-        yield [_coded([value for (value,) in rows(cut, name)]) for name in names]
+        yield [encode_column([value for (value,) in rows(cut, name)]) for name in names]
 
 
-def _coded(values: list[Any]) -> object:
+def encode_column(values: list[Any]) -> object:
     """Return the values; or the different ones and a place per row, where texts repeat."""
     values = [v.tolist() if hasattr(v, "tolist") else v for v in values]
     values = [
@@ -240,126 +238,6 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value]
 
 
-# The view Texts: shards of documents, their index, and what a search reads.
-
-_SIDES = ("for", "against", "unknown")
-_FIXED = (
-    "document",
-    "author",
-    "task",
-    "home",
-    "status",
-    "words",
-    "rated",
-    "split",
-    "parts",
-)
-
-
-def put_texts(  # noqa: PLR0913 - all that the view is made of
-    page: PageFolder,
-    documents: Iterable[tuple[c.Document, Sequence[int]]],
-    *,
-    noun: str,
-    judges: Sequence[str] = (),
-    metrics: Mapping[str, str],
-    criteria: Mapping[str, str] = MappingProxyType({}),
-    parts: Sequence[str] = (),
-    rated: Callable[[c.Text], Iterable[c.Rating]] = lambda text: text.ratings,
-) -> c.TextsInfo:
-    """Write documents, index and search in the order of `documents`, one at a time.
-
-    With each document stands, per text, on how many lines a judge is wrong or differs
-    from people: column `split`. `metrics`: better direction by the label that
-    Text.scores have, `criteria` by the name that ratings have. `parts`: those of lines
-    and marks that can be filtered by. `rated`: the ratings of a text that are counted,
-    and whose means its criteria are.
-    """
-    measures = [
-        *(
-            c.Measure(label, f"metric_{n}", metrics[label])
-            for n, label in enumerate(metrics)
-        ),
-        *(
-            c.Measure(f"people: {name}", f"people_{n}", criteria[name])
-            for n, name in enumerate(criteria)
-        ),
-    ]
-    place = {part: str(n) for n, part in enumerate(parts)}
-    index: list[dict[str, object]] = []
-    shards, search = (
-        Shards(page, "documents", "documents"),
-        Shards(page, "search", "texts"),
-    )
-    for document, splits in documents:
-        home = shards.add(document)
-        for text, split in zip(document.texts, splits, strict=True):
-            lines = [line for block in text.blocks for line in block.lines]
-            ratings = [*rated(text)]
-            of_text = {line.part for line in lines} | {mark.part for mark in text.marks}
-            places = " ".join(place[part] for part in sorted(of_text & set(place)))
-            values = dict(text.scores)
-            values |= {f"people: {name}": _mean(ratings, name) for name in criteria}
-            index.append(
-                {
-                    "document": document.id,
-                    "author": text.author,
-                    "task": document.task,
-                    "home": home,
-                    "status": "; ".join(text.problems) or "ok",
-                    "words": len(text.text.split()) if text.text else None,
-                    "rated": sum(rating.value is not None for rating in ratings),
-                    **_sides(text, judges),
-                    "split": split,
-                    "parts": places,
-                    **{measure.column: values.get(measure.key) for measure in measures},
-                }
-            )
-            claims = [line.text for line in lines if line.text not in text.text]
-            search.add("\n".join([text.text, *claims]))
-    reals = [measure.column for measure in measures]
-    sides = _sides(c.Text("", [], ""), judges)
-    frame = pd.DataFrame(index, columns=[*_FIXED[:7], *sides, *_FIXED[7:], *reals])
-    frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
-    authors = sorted_authors(frame["author"])
-    # this table is no evidence
-    unused = dict.fromkeys(("title", "group", "csv", "command"), "")
-    return c.TextsInfo(
-        documents=shards.n,
-        texts=len(frame),
-        noun=noun,
-        authors=authors,
-        references=[name for name in authors if is_reference(name)],
-        measures=measures,
-        judges=judges,
-        parts=parts,
-        table=page.put_evidence("index", frame, means={}, **unused, says=[]),
-        search=search.finish(),
-        documents_in=shards.finish(),
-    )
-
-
 def utf16(text: str, end: int) -> int:
     """Count the UTF-16 code units of the first `end` characters, as pages show them."""
     return len(visible(text[:end]).encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _sides(text: c.Text, judges: Sequence[str]) -> dict[str, int]:
-    """Count the judgments of each judge by side."""
-    counts = {f"{side}_{n}": 0 for n in range(len(judges)) for side in _SIDES}
-    for block in text.blocks:
-        for line in block.lines:
-            for head, judgment in zip(block.heads, line.judgments, strict=True):
-                if judgment.side in _SIDES:
-                    counts[f"{judgment.side}_{judges.index(head.judge)}"] += 1
-    return counts
-
-
-def _mean(ratings: Sequence[c.Rating], name: str) -> float | None:
-    """Average the ratings of the text itself, not of it beside another one."""
-    values = [
-        r.value
-        for r in ratings
-        if r.criterion == name and not r.of and r.value is not None
-    ]
-    return math.fsum(values) / len(values) if values else None

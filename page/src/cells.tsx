@@ -1,6 +1,7 @@
 /** Columns of tables as they are shown: an estimate with its interval, and a link to the texts behind. */
 import type { CellInfo, ColumnInfo, TableInfo, TextsInfo } from "./contract";
 import { type At, type Changes, key } from "./address";
+import { failures, ofHead } from "./claims";
 import { groupBy, labelOf, type Table } from "./data";
 import { cellText, grouped, interval, shown, words } from "./format";
 import type { Column } from "./table";
@@ -20,12 +21,34 @@ export function textsOf(info: TextsInfo | null, table: Table, row: number): Chan
   const people = among(PEOPLE + table.text("criterion", row));
   const doc = table.text("doc_id", row);
   const judge = info.judges.find((name) => name === table.text("judge", row));
+  const asked = info.scorers.find((head) => head.judge === judge && head.measure === table.text("metric", row));
   if (!author && !metric && !people && !doc && !part) {
     return judge === undefined ? null : { view: "texts", judge: key(judge), split: 1 };
   }
   const [by, of, at] = [author, judge, part].map((name) => (name === undefined ? null : key(name)));
-  const texts = { view: "texts", x: metric ?? people, y: metric && people, judge: of };
+  const measure = asked && key(asked.measure);
+  const texts = { view: "texts", x: metric ?? people, y: metric && people, judge: of, measure };
   return doc ? { ...texts, doc: key(doc), text: by } : { ...texts, author: by, part: at, sort: metric ?? people };
+}
+
+/** How many lines of a system fail by the metric of a row; leads to them, the worst first. */
+function Failing({ table, row }: { table: Table; row: number }) {
+  const { head, to } = usePage();
+  if (!["", "full"].includes(table.text("part", row))) return null;
+  const author = table.text("author", row);
+  const fails = failures(head.texts, table.text("metric", row), table.text("judge", row), author);
+  if (!fails?.against) return null;
+  const claims = to({ view: "claims", author: key(author), ...ofHead(fails) });
+  return (
+    <small>
+      <a
+        class="fails"
+        href={claims}
+        tabIndex={-1}
+        children={`✗ ${grouped(fails.against)} of ${grouped(fails.n_lines)}`}
+      />
+    </small>
+  );
 }
 
 interface EstimateProps {
@@ -52,6 +75,7 @@ export function Estimate({ table, row, cell, first = true }: EstimateProps) {
           {grouped(missing)} missing{bounds && `: ${bounds}`}
         </small>
       )}
+      {value !== null && <Failing table={table} row={row} />}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 /** Written by tests/reporting/test_contract.py from metassay/reporting/contract.py. */
-export const CONTRACT = 3;
+export const CONTRACT = 4;
 
 /** What the data are, for the footer. */
 export interface Dataset {
@@ -107,7 +107,29 @@ export interface Measure {
   better: "higher" | "lower" | "neither"; // "higher" | "lower" | "neither"
 }
 
-/** What the view Texts lists, filters, searches and opens. Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document), `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each judge i `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split` (claims on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by a space), then the columns of measures. */
+/** A measure, and a judge that answers its questions. */
+export interface Scorer {
+  measure: string; // "" in tests of judges
+  judge: string;
+  fails: string; // what a line is that counts against its text: "not supported by the source"
+}
+
+/** How many lines of all texts of an author a judge counts against them. */
+export interface ClaimCount {
+  measure: string;
+  judge: string;
+  author: string;
+  against: number;
+  n_lines: number; // all lines, also those without an answer
+}
+
+/** What the view Claims lists. Columns of the table, a row per line and measure: `document`, `author`, `line` (as in addresses: "claim_recall:4"), `noun`, `part`, `measure`, `text`, `people` (their ratings in words), `rated` (Line.rated), then for each judge i `side_i`, `word_i`, `probability_i`, `why_i`. */
+export interface ClaimsInfo {
+  table: TableInfo;
+  counts: ClaimCount[];
+}
+
+/** What the view Texts lists, filters, searches and opens. Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document), `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each i of `scorers` `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split` (claims on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by a space), then the columns of measures. */
 export interface TextsInfo {
   documents: number;
   texts: number;
@@ -116,10 +138,12 @@ export interface TextsInfo {
   references: string[]; // authors that are no systems
   measures: Measure[]; // columns of the index after the fixed ones: metrics, then people
   judges: string[];
+  scorers: Scorer[]; // that which a reader sees first comes first
   parts: string[]; // facets or sections that texts may have
   table: TableInfo; // the index: a row per text
   search: string[]; // ids of what a search reads: shards of rows of the index, in order
   documents_in: string[]; // ids of shards of documents: value of column `home` is a place in it
+  claims: ClaimsInfo | null;
 }
 
 /** A passage of a source. */
@@ -173,7 +197,7 @@ export interface Line {
   judgments: Judgment[]; // per head
   each: EachCitation[]; // judgments about single citations
   people: Rating[]; // ratings of this line
-  differs: boolean; // whether some judge says the opposite of most people
+  rated: string; // what most people said: "for", "against", or "" where neither
 }
 
 /** Who was asked what. */

@@ -43,6 +43,18 @@ export function awaited<T>(id: string): Promise<T> {
   }).then(whole);
 }
 
+/** A file that the page itself holds, compressed: of a page that is one file. */
+const heldBlock = (id: string): HTMLElement | undefined =>
+  [...document.querySelectorAll<HTMLElement>("script[data-id]")].find((block) => block.dataset.id === id);
+
+export const isHeld = (id: string): boolean => heldBlock(id) !== undefined;
+
+/** The text of a held file. */
+export async function heldText(id: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(heldBlock(id)!.textContent), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
 /** The value of page/data/ID.js, asked for once. */
 export const load = <T>(id: string): Promise<T> => loaded<T>(id).then(whole);
 
@@ -55,24 +67,26 @@ async function whole<T>(value: T): Promise<T> {
 function loaded<T>(id: string): Promise<T> {
   let file = files.get(id);
   if (!file) {
-    file = new Promise((resolve, reject) => {
-      const fail = (why: string): void => {
-        files.delete(id);
-        reject(new Error(`page/data/${id}.js ${why}. Copy the whole folder, or write it again.`));
-      };
-      policy ??= window.trustedTypes?.createPolicy("metassay", RULES) ?? RULES;
-      const script = document.createElement("script");
-      waiting.set(id, resolve);
-      script.src = policy.createScriptURL(`page/data/${id.split("/").map(encodeURIComponent).join("/")}.js`);
-      script.onerror = () => {
-        fail("is missing");
-      };
-      script.onload = () => {
-        script.remove();
-        if (waiting.has(id)) fail("is damaged");
-      };
-      document.head.append(script);
-    });
+    file = isHeld(id)
+      ? heldText(id).then(JSON.parse as (text: string) => unknown)
+      : new Promise((resolve, reject) => {
+          const fail = (why: string): void => {
+            files.delete(id);
+            reject(new Error(`page/data/${id}.js ${why}. Copy the whole folder, or write it again.`));
+          };
+          policy ??= window.trustedTypes?.createPolicy("metassay", RULES) ?? RULES;
+          const script = document.createElement("script");
+          waiting.set(id, resolve);
+          script.src = policy.createScriptURL(`page/data/${id.split("/").map(encodeURIComponent).join("/")}.js`);
+          script.onerror = () => {
+            fail("is missing");
+          };
+          script.onload = () => {
+            script.remove();
+            if (waiting.has(id)) fail("is damaged");
+          };
+          document.head.append(script);
+        });
     files.set(id, file);
   }
   return file as Promise<T>;

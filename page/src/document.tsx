@@ -1,14 +1,15 @@
 /** A document: its source, and texts side by side with what judges and people said of them. */
 import { type RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Document, TextsInfo } from "./contract";
+import type { Scorer, Document, Text, TextsInfo } from "./contract";
 import { key } from "./address";
 import { load, type Table } from "./data";
 import { counted } from "./format";
-import { lineKey, linesAbout, place, seekLine, type Spot } from "./lines";
+import { headLabel, headOf, ofHead } from "./claims";
+import { failing, lineKey, linesAbout, place, seekLine, type Spot } from "./lines";
 import { TextPane } from "./textpane";
 import { terms } from "./texts";
-import { Failed, PassageText, t, useLoaded, usePage } from "./ui";
+import { Check, Failed, PassageText, Select, t, useLoaded, usePage } from "./ui";
 
 interface Props {
   index: Table;
@@ -32,7 +33,7 @@ export function DocumentView(props: Props) {
   return <Failed error={error?.message ?? `There is no ${info.noun} “${at.doc}” on this page.`} />;
 }
 
-const CLOSED = { doc: null, beside: null, text: null, show: null, line: null, passage: null, seek: null };
+const CLOSED = { doc: null, beside: null, text: null, show: null, line: null, passage: null, seek: null, only: null };
 
 function Opened({ document, index, info, rows }: Props & { document: Document }) {
   const { at, to, go } = usePage();
@@ -49,9 +50,11 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
   );
   const open = at.show?.split(",").map(Number) ?? [now, beside];
   const texts = document.texts.flatMap((_, i) => (open.includes(i) || i === now ? [i] : []));
+  const head = info.scorers[headOf(info.scorers, at)];
   useEffect(() => {
-    if (at.seek)
-      go({ seek: null, line: seekLine(document.texts[now]!, at.seek, at.judge, at.x), text: authors[now]! }, true);
+    if (!at.seek) return;
+    const line = head ? seekLine(document.texts[now]!, at.seek, head) : null;
+    go({ seek: null, line, text: authors[now]! }, true);
   }, [at.seek]);
   useHighlights(article, at.q);
   const line = at.line ? place(document, authors[now]!, at.line) : null;
@@ -77,17 +80,69 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
           </li>
         ))}
       </ul>
+      {head && <Failures info={info} head={head} text={document.texts[now]!} />}
       <div class="panes">
         <Source document={document} lit={spot.passages} first={passages[0]} texts={texts} />
         <div class="columns">
           {texts.map((i) => {
             const active = i === now ? at.line : undefined;
-            const of = { text: document.texts[i]!, passages: document.passages, info, spot, active, setHover };
+            const of = { text: document.texts[i]!, passages: document.passages, info, head, spot, active, setHover };
             return <TextPane key={i} {...of} />;
           })}
         </div>
       </div>
     </article>
+  );
+}
+
+interface FailuresProps {
+  info: TextsInfo;
+  head: Scorer;
+  text: Text;
+}
+/** By which measure and judge lines fail, how many do, and ways from one to the next: keys n and p. */
+function Failures({ info, head, text }: FailuresProps) {
+  const { at, to, go } = usePage();
+  const lines = useMemo(() => failing(text, head).map(({ block, line }) => lineKey(block, line)), [text, head]);
+  const here = lines.indexOf(at.line ?? "");
+  const open = (line: string) => ({ text: key(text.author), line, passage: null });
+  const beside = (by: number): string | undefined => (here < 0 ? lines.at(by > 0 ? 0 : -1) : lines[here + by]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if ((event.target as HTMLElement).matches("input, select") || event.ctrlKey || event.metaKey) return;
+      const line = event.key === "n" ? beside(1) : event.key === "p" ? beside(-1) : undefined;
+      if (line !== undefined) go(open(line));
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+  const step = (by: number, title: string) => {
+    const line = beside(by);
+    return line === undefined ? <span>{title}</span> : <a href={to(open(line))}>{title}</a>;
+  };
+  const heads = info.scorers.map((of, i) => [String(i), headLabel(of)] as const);
+  return (
+    <div class="fields failures">
+      {heads.length > 1 && (
+        <Select
+          label="Mark failures by"
+          value={String(info.scorers.indexOf(head))}
+          options={heads}
+          change={(i) => go(ofHead(info.scorers[Number(i)]!))}
+        />
+      )}
+      <p>
+        <b class="bad">{lines.length ? `✗ ${lines.length}` : "none"}</b> {head.fails}
+        {here >= 0 && `, number ${here + 1}`}
+      </p>
+      {lines.length > 0 && (
+        <p class="links">
+          {step(-1, "← previous (p)")}
+          {step(1, "next (n) →")}
+        </p>
+      )}
+      <Check label="only failures below" on={!!at.only} change={(on) => go({ only: on ? 1 : null })} />
+    </div>
   );
 }
 

@@ -3,11 +3,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TableInfo } from "./contract";
 import type { At } from "./address";
 import { Estimate, matrix, picked, Picks, plainColumns } from "./cells";
-import { type Table, tableOf } from "./data";
+import { heldText, isHeld, type Table, tableOf } from "./data";
 import { counted, visible, words } from "./format";
 import { Dots } from "./plot";
 import { DataTable } from "./table";
-import { Check, Facts, Paragraphs, t, usePage, Wait } from "./ui";
+import { Check, Facts, Paragraphs, t, useLoaded, usePage, Wait } from "./ui";
 
 export function Evidence() {
   const { head, at, to } = usePage();
@@ -79,14 +79,22 @@ function Command({ command }: { command: string }) {
   );
 }
 
-const Figure = ({ file, title }: { file: string; title: string }) => (
-  <figure>
-    <img src={`${file}.svg`} alt={title} loading="lazy" />
-    <figcaption class="links">
-      <span>{t(title)}</span> <a href={`${file}.svg`}>SVG</a> <a href={`${file}.png`}>PNG</a>
-    </figcaption>
-  </figure>
-);
+/** A drawing beside the page, or one that it holds. */
+function Figure({ file, title }: { file: string; title: string }) {
+  const held = isHeld(`${file}.svg`);
+  const { value } = useLoaded(useMemo(() => (held ? heldText(`${file}.svg`) : null), [file]));
+  const source = held ? value && `data:image/svg+xml,${encodeURIComponent(value)}` : `${file}.svg`;
+  return (
+    <figure>
+      {source && <img src={source} alt={title} loading="lazy" />}
+      <figcaption class="links">
+        <span>{t(title)}</span>
+        {!held && <a href={`${file}.svg`}>SVG</a>}
+        {!held && <a href={`${file}.png`}>PNG</a>}
+      </figcaption>
+    </figure>
+  );
+}
 
 function Shown({ info, table }: { info: TableInfo; table: Table }) {
   const { at, to } = usePage();

@@ -1,7 +1,6 @@
 /** Claims and what they rest on: addresses of lines, passages to lines and back, stretches of texts. */
-import type { Block, Document, Line, Mark, Text } from "./contract";
+import type { Scorer, Block, Document, Judgment, Line, Mark, Text } from "./contract";
 import { key } from "./address";
-import { label } from "./format";
 
 /** What is lit: passages of the source, and a stretch of one text. */
 export interface Spot {
@@ -37,24 +36,31 @@ export function place(document: Document, author: string, at: string): Spot | nu
 export const linesOf = (text: Text): Placed[] =>
   text.blocks.flatMap((block) => block.lines.map((line) => ({ text, block, line })));
 
+/** The judgment of a line by a measure and judge; undefined where they were not asked about it. */
+export function judgmentBy({ block, line }: Placed, head: Scorer): Judgment | undefined {
+  return line.judgments[block.heads.findIndex((of) => of.measure === head.measure && of.judge === head.judge)];
+}
+
+/** Lines that a measure and judge count against a text, in the order in which they stand in it. */
+export function failing(text: Text, head: Scorer): Placed[] {
+  const failed = linesOf(text).filter((placed) => judgmentBy(placed, head)?.side === "against");
+  return failed.toSorted((a, b) => a.line.start - b.line.start);
+}
+
+const OPPOSITE: Readonly<Record<string, string>> = { for: "against", against: "for" };
+
+/** Whether some judge says the opposite of most people. */
+export const differs = (line: Line): boolean => line.judgments.some(({ side }) => side === OPPOSITE[line.rated]);
+
 /**
- * The first line with a judgment of this side, by this judge where one is named; those of a metric first.
- * Of "split" the first on which a judge and people differ, or where no line says so, that a judgment is against.
+ * The address of the first line that a measure and judge count on this side. Of "split" the first on which a judge
+ * and people differ, or where no line says so, that counts against the text.
  */
-export function seekLine(text: Text, side: string, judge?: string, metric?: string): string | null {
-  if (side === "split") {
-    const block = text.blocks.find(({ lines }) => lines.some((line) => line.differs));
-    if (!block) return seekLine(text, "against", judge, metric);
-    return lineKey(
-      block,
-      block.lines.find((line) => line.differs)!,
-    );
-  }
-  const asks = (block: Block) => Number(block.heads.some((head) => label(head.measure, head.judge) === metric));
-  const blocks = text.blocks.toSorted((a, b) => asks(b) - asks(a));
-  const first = linesOf({ ...text, blocks }).find(({ block, line }) =>
-    line.judgments.some((of, i) => of.side === side && (!judge || key(block.heads[i]?.judge ?? "") === judge)),
-  );
+export function seekLine(text: Text, side: string, head: Scorer): string | null {
+  const lines = linesOf(text);
+  const split = side === "split" ? lines.find(({ line }) => differs(line)) : undefined;
+  const wanted = side === "split" ? "against" : side;
+  const first = split ?? lines.find((placed) => judgmentBy(placed, head)?.side === wanted);
   return first ? lineKey(first.block, first.line) : null;
 }
 
@@ -72,11 +78,15 @@ export interface Piece {
   start: number;
   mark: Mark | null;
   lit: boolean;
-  line: Placed | null; // the first line that stands here
+  line: Placed | null; // the line that stands here: one that fails, else the first
+  fails: boolean; // whether that line counts against the text
 }
 
-/** A text cut where a mark, a line or what is lit begins or ends; together the pieces are the text. */
-export function pieces(text: Text, spot: Spot | null): Piece[] {
+/**
+ * A text cut where a mark, a line or what is lit begins or ends; together the pieces are the text.
+ * `failed`: the lines that count against it.
+ */
+export function pieces(text: Text, spot: Spot | null, failed: readonly Placed[] = []): Piece[] {
   const placed = linesOf(text).filter(({ line }) => line.start >= 0);
   const lit = spot?.author === key(text.author) && spot.start !== undefined && spot.start >= 0 ? spot : null;
   const ends = [0, text.text.length, ...(lit ? [lit.start!, lit.end!] : [])];
@@ -84,12 +94,31 @@ export function pieces(text: Text, spot: Spot | null): Piece[] {
   const cuts = [...new Set(ends)].filter((n) => n >= 0 && n <= text.text.length).sort((a, b) => a - b);
   return cuts.slice(0, -1).map((start, i) => {
     const within = (of: { start: number; end: number }): boolean => of.start <= start && start < of.end;
+    const fails = failed.find(({ line }) => within(line));
     return {
       text: text.text.slice(start, cuts[i + 1]),
       start,
       mark: text.marks.find(within) ?? null,
       lit: lit !== null && within({ start: lit.start!, end: lit.end! }),
-      line: placed.find(({ line }) => within(line)) ?? null,
+      line: fails ?? placed.find(({ line }) => within(line)) ?? null,
+      fails: fails !== undefined,
     };
   });
+}
+
+/** Consecutive pieces of which `same` is the same. */
+export function runs<T>(cut: readonly Piece[], same: (piece: Piece) => T): { same: T; pieces: Piece[] }[] {
+  const found: { same: T; pieces: Piece[] }[] = [];
+  for (const piece of cut) {
+    const last = found.at(-1);
+    if (last && last.same === same(piece)) last.pieces.push(piece);
+    else found.push({ same: same(piece), pieces: [piece] });
+  }
+  return found;
+}
+
+/** Whether a stretch of a text is whole lines of it. */
+export function wholeLines(text: string, start: number, end: number): boolean {
+  const ends = end >= text.length || text[end - 1] === "\n" || text[end] === "\n";
+  return (start === 0 || text[start - 1] === "\n") && ends;
 }

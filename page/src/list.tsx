@@ -2,13 +2,14 @@
 import { useMemo } from "preact/hooks";
 import type { TextsInfo } from "./contract";
 import { key } from "./address";
+import { headLabel, headOf, ofHead } from "./claims";
 import { DocumentView } from "./document";
 import { range, type Table, tableOf } from "./data";
 import { counted, grouped, shown } from "./format";
 import { mean } from "./order";
 import { type Column, DataTable } from "./table";
 import { chosen, type Listed, listed, type Search, searcher } from "./texts";
-import { Check, Failed, MeanOf, named, type Options, Select, SIGNS, t, useLoaded, usePage, Wait } from "./ui";
+import { Check, Failed, MeanOf, named, type Options, Select, SIGNS, t, Typed, useLoaded, usePage, Wait } from "./ui";
 
 export function Texts({ info }: { info: TextsInfo }) {
   return <Wait promise={tableOf(info.table)}>{(index) => <Chosen index={index} info={info} />}</Wait>;
@@ -19,7 +20,7 @@ interface Props {
   info: TextsInfo;
 }
 /** What of the address says which texts, and in which order; `x`, `y` and `q` beside. */
-const FILTERS = ["author", "status", "task", "part", "side", "judge", "split", "min", "max", "sort"];
+const FILTERS = ["author", "status", "task", "part", "side", "measure", "judge", "split", "min", "max", "sort"];
 let loading: Promise<Search> | null = null;
 
 function Chosen({ index, info }: Props) {
@@ -27,7 +28,7 @@ function Chosen({ index, info }: Props) {
   const { x = "", y = "", q = "" } = at;
   if (q) loading ??= searcher(info);
   const search = useLoaded(q ? loading : null);
-  const columns = useMemo(() => listed(index, info, { x, y }), [index, info, x, y]);
+  const columns = useMemo(() => listed(index, info, at), [index, info, x, y, at.measure, at.judge]);
   const hits = useMemo(() => (q && search.value ? search.value.hits(q) : null), [q, search.value]);
   const filters = FILTERS.map((name) => at[name]);
   const rows = useMemo(() => chosen(index, info, columns, at, hits), [columns, hits, ...filters]);
@@ -57,7 +58,9 @@ function Filters({ info, index }: Props) {
     options.length >= least && (
       <Select label={label} value={at[name] ?? ""} any={any} options={options} change={(v) => go({ [name]: v })} />
     );
-  const judged = info.judges.length > 0;
+  const { scorers: asked } = info;
+  const judged = asked.length > 0;
+  const heads = asked.map((head, i) => [String(i), headLabel(head)] as const);
   const differ = (on: boolean) => go({ split: on ? 1 : "", sort: on ? "-split" : "" });
   return (
     <form class="fields" role="search" onSubmit={(event) => event.preventDefault()}>
@@ -67,7 +70,14 @@ function Filters({ info, index }: Props) {
       {field("task", "Task", kinds[1]!, "all", 2)}
       {field("part", "Has part", named(info.parts), "any")}
       {judged && field("side", "With judgments", SIDES, "any")}
-      {judged && at.side && field("judge", "of judge", named(info.judges), "any judge")}
+      {asked.length > 1 && (
+        <Select
+          label="Count judgments of"
+          value={String(headOf(asked, at))}
+          options={heads}
+          change={(i) => go(ofHead(asked[Number(i)]!))}
+        />
+      )}
       {judged && <Check label="judge and people differ" on={!!at.split} change={differ} />}
       {field("x", "Measure", all, "none")}
       {at.x && <Typed name="min" label="from" />}
@@ -75,18 +85,6 @@ function Filters({ info, index }: Props) {
       {at.x && field("y", "beside", all, "none")}
       <a href="#texts">Clear</a>
     </form>
-  );
-}
-
-/** A field whose text goes into the address while one types. */
-function Typed({ name, label }: { name: string; label: string }) {
-  const { at, go } = usePage();
-  const type = (event: { currentTarget: HTMLInputElement }) => go({ [name]: event.currentTarget.value }, true);
-  return (
-    <label class={`field ${name}`}>
-      <span>{label}</span>
-      <input type="search" id={name} value={at[name] ?? ""} onInput={type} />
-    </label>
   );
 }
 

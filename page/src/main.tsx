@@ -4,7 +4,8 @@ import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type At, type Changes, href, read } from "./address";
 import { Answer } from "./answer";
 import { CONTRACT, type Head } from "./contract";
-import { awaited, receive } from "./data";
+import { ClaimList } from "./claimlist";
+import { awaited, isHeld, load, receive } from "./data";
 import { Evidence } from "./evidence";
 import { capital } from "./format";
 import { Texts } from "./list";
@@ -17,6 +18,7 @@ function offered({ systems, texts, tables }: Head): Readonly<Record<string, stri
   return {
     answer: "Answer",
     ...(systems && { systems: `${capital(systems.noun)}s` }),
+    ...(texts?.claims && { claims: "Claims" }),
     ...(texts && { texts: "Texts" }),
     ...(tables.length && { evidence: "Evidence" }),
   };
@@ -71,6 +73,7 @@ function App({ head }: { head: Head }) {
       <main id="main" tabIndex={-1}>
         {at.view === "answer" && <Answer />}
         {at.view === "systems" && <Systems info={head.systems!} />}
+        {at.view === "claims" && <ClaimList info={head.texts!} claims={head.texts!.claims!} />}
         {at.view === "texts" && <Texts info={head.texts!} />}
         {at.view === "evidence" && <Evidence />}
       </main>
@@ -149,7 +152,7 @@ function stored(theme?: string): string | null {
 
 window.metassay = receive;
 const place = document.getElementById("page")!;
-awaited<Head>("head").then(
+(isHeld("head") ? load<Head>("head") : awaited<Head>("head")).then(
   (head) => {
     const old = `Its data are of version ${head.contract}, its program of ${CONTRACT}: write the page again.`;
     render(head.contract === CONTRACT ? <App head={head} /> : <Failed error={old} />, place);

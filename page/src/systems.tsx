@@ -41,15 +41,22 @@ function Board({ info, board, table, letters }: BoardProps) {
   const metricAt = (row: number) => metricOf(info, table, row);
   const firsts = useMemo(() => new Map(rows.toReversed().map((row) => [metricAt(row), row])), [rows]);
   const metrics = useMemo(() => [...new Set(rows.map(metricAt))], [rows]);
-  const metric = metrics.find((m) => key(m) === at.metric) ?? info.headline[0] ?? metrics[0] ?? "";
   const better = (m: string) => table.text(info.better, firsts.get(m) ?? -1);
+  // Metrics of one judge at a time, without its name; those that need no judge stay.
+  const judgeOf = (m: string) => table.text("judge", firsts.get(m) ?? -1);
+  const judges = [...new Set(info.headline.map(judgeOf))].filter((name) => !["", "none"].includes(name));
+  const judge = judges.find((name) => key(name) === at.judge) ?? judges[0] ?? "";
+  const ofJudge = (m: string) => judges.length < 2 || !judges.includes(judgeOf(m)) || judgeOf(m) === judge;
+  const chosen = metrics.find((m) => key(m) === at.metric);
+  const metric = chosen ?? info.headline.find(ofJudge) ?? metrics[0] ?? "";
   const shape = useMemo(() => {
-    const columns = [...new Set([...info.headline, metric])];
+    const columns = [...new Set([...info.headline.filter(ofJudge), metric])];
     const some = columns.flatMap((m) => rows.filter((row) => metricAt(row) === m));
-    const title = (m: string) => m + (ARROWS[better(m)] ?? "");
+    const short = (m: string) => (judges.length > 1 ? m.replace(` (${judge})`, "") : m);
+    const title = (m: string) => short(m).replaceAll("_", "_\u200b") + (ARROWS[better(m)] ?? "");
     const shape = matrix({ table, rows: some, lead: [info.system], across: metricAt, cell: info.cell, title });
     return { ...shape, columns: shape.columns.map((column, i) => (i ? column : { ...column, title: info.noun })) };
-  }, [rows, metric]);
+  }, [rows, metric, judge]);
   const best = `${better(metric) === "lower" ? "" : "-"}at.${metric}`;
   const ofMetric = rows.filter((row) => metricAt(row) === metric);
   const byValue = { v: (row: number) => table.at(info.cell.value, row) };
@@ -63,6 +70,14 @@ function Board({ info, board, table, letters }: BoardProps) {
     <>
       <div class="fields">
         <Picks picks={picks} />
+        {judges.length > 1 && (
+          <Select
+            label="Judge"
+            value={key(judge)}
+            options={named(judges)}
+            change={(name) => go({ judge: name, metric: null, sort: null })}
+          />
+        )}
         <Select
           label="Metric"
           value={key(metric)}

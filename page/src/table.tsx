@@ -17,6 +17,7 @@ export interface Column {
   show: (row: number) => ComponentChildren;
   lead?: boolean; // names the row
   tint?: (row: number) => number; // from -1 to 1: how dark the cell is
+  fixed?: boolean; // nothing sorts by it
 }
 
 interface Props {
@@ -26,12 +27,13 @@ interface Props {
   by?: string; // the key of the address that has the order
   order?: string; // where the address has none
   inOrder?: boolean; // rows are sorted already
+  height?: number; // pixels of a row, where it has several lines
 }
 const MANY = 120;
 const places = new Map<string, number>(); // by address: how far a table was scrolled, for who comes back
 const HEIGHT = 38; // pixels of a row, where only those in sight are drawn
 
-export function DataTable({ label, columns, by = "sort", order = "", inOrder, ...props }: Props) {
+export function DataTable({ label, columns, by = "sort", order = "", inOrder, height, ...props }: Props) {
   const { at } = usePage();
   const box = useRef<HTMLDivElement>(null);
   const sort = at[by] ?? order;
@@ -40,10 +42,16 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
     return sorted(props.rows, Object.fromEntries(columns.map((c) => [c.id, c.value])), sort);
   }, [props.rows, columns, sort, inOrder]);
   const many = rows.length > MANY;
-  const seen = useVirtual(box, many ? rows.length : 0);
+  const seen = useVirtual(box, many ? rows.length : 0, height ?? HEIGHT);
   return (
     <div
-      class={classes("scroll", many && "many", (many || inOrder) && "dense", columns.some((c) => c.tint) && "tiles")}
+      class={classes(
+        "scroll",
+        many && "many",
+        (many || inOrder) && !height && "dense",
+        height !== undefined && "tall",
+        columns.some((c) => c.tint) && "tiles",
+      )}
       ref={box}
       onScroll={() => many && places.set(location.hash, box.current!.scrollTop)}
       role="region"
@@ -86,18 +94,22 @@ function Header({ column, sort, by }: { column: Column; sort: string; by: string
   const direction = sort.startsWith("-") ? "descending" : "ascending";
   return (
     <th scope="col" class={column.type} aria-sort={both.includes(sort) ? direction : undefined} title={column.means}>
-      <button onClick={() => go({ [by]: next })}>{visible(column.title)}</button>
+      {column.fixed ? (
+        visible(column.title)
+      ) : (
+        <button onClick={() => go({ [by]: next })}>{visible(column.title)}</button>
+      )}
     </th>
   );
 }
 
 /** Which of `count` rows are in sight, and pixels before and after them. */
-function useVirtual(box: RefObject<HTMLDivElement | null>, count: number) {
+function useVirtual(box: RefObject<HTMLDivElement | null>, count: number, height: number) {
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const options = {
     count,
     getScrollElement: () => box.current,
-    estimateSize: () => HEIGHT,
+    estimateSize: () => height,
     overscan: 8,
     initialOffset: () => places.get(location.hash) ?? 0,
     observeElementRect,

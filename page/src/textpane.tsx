@@ -1,15 +1,30 @@
 /** One text: what people and metrics gave it, its words with marks, and its claims with each verdict. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { BlockHead, Block, Judgment, Line, Passage, Rating, Text, TextsInfo } from "./contract";
+import type { Scorer, BlockHead, Block, Judgment, Line, Passage, Rating, Text, TextsInfo } from "./contract";
 import { key } from "./address";
 import { counted, probability, shown, visible, words } from "./format";
-import { lineKey, passagesOf, pieces, type Spot, spotOf } from "./lines";
+import { headLabel } from "./claims";
+import {
+  differs,
+  failing,
+  judgmentBy,
+  lineKey,
+  passagesOf,
+  type Piece,
+  pieces,
+  type Placed,
+  runs,
+  type Spot,
+  spotOf,
+  wholeLines,
+} from "./lines";
 import { classes, Facts, Long, Paragraphs, PassageText, SIGNS, t, usePage } from "./ui";
 
 interface Props {
   text: Text;
   passages: readonly Passage[];
   info: TextsInfo;
+  head: Scorer | undefined; // by which lines fail
   spot: Spot | null;
   active: string | undefined; // line of the address
   setHover: (spot: Spot | null) => void;
@@ -63,22 +78,29 @@ function Ratings({ ratings }: { ratings: readonly Rating[] }) {
   return <Facts facts={facts} kind="given people" />;
 }
 
-function Words({ text, info, spot, setHover }: Props) {
-  const { go } = usePage();
-  const cut = useMemo(() => pieces(text, spot), [text, spot]);
+/** The text: its parts as bars in the margin, and what fails marked where it stands. */
+function Words(props: Props) {
+  const { text, info, head, spot } = props;
+  const failed = useMemo(() => (head ? failing(text, head) : []), [text, head]);
+  const cut = useMemo(() => pieces(text, spot, failed), [text, spot, failed]);
   return (
     <p class="written" dir="auto">
-      {cut.map(({ text: words_, start, mark, lit, line }, i) => {
-        const name = classes(mark && markOf(info, mark.part), lit && "lit", line && "claim");
-        const on = line && {
-          onMouseEnter: () => setHover(spotOf(text, line.line)),
-          onMouseLeave: () => setHover(null),
-          onClick: () => go({ text: key(text.author), line: lineKey(line.block, line.line) }),
-        };
+      {runs(cut, (piece) => piece.mark).map(({ same: mark, pieces: of }) => {
+        const within = runs(of, (piece) => (piece.fails ? piece.line : null)).map(({ same: line, pieces: some }) =>
+          line ? (
+            <FailedWords key={some[0]!.start} {...props} line={line} pieces={some} />
+          ) : (
+            some.map((piece) => <PieceOf key={piece.start} {...props} piece={piece} />)
+          ),
+        );
+        const blank = of.map((piece) => piece.text).join("");
+        if (!mark && /^\s*\n\s*$/.test(blank)) return "\n"; // one empty line between bars
+        if (!mark) return within;
+        const whole = wholeLines(text.text, of[0]!.start, mark.end);
         return (
-          <span key={start} class={name} {...on}>
-            {mark && cut[i - 1]?.mark !== mark && <i>{t(words(mark.part))}</i>}
-            <Long text={words_} />
+          <span key={of[0]!.start} class={classes(markOf(info, mark.part), whole && "whole")}>
+            <i>{t(words(mark.part))}</i>
+            {within}
           </span>
         );
       })}
@@ -86,20 +108,73 @@ function Words({ text, info, spot, setHover }: Props) {
   );
 }
 
+function PieceOf({ text, piece, setHover }: Props & { piece: Piece }) {
+  const { go } = usePage();
+  const { line, lit } = piece;
+  const on = line && {
+    onMouseEnter: () => setHover(spotOf(text, line.line)),
+    onMouseLeave: () => setHover(null),
+    onClick: () => go({ text: key(text.author), line: lineKey(line.block, line.line) }),
+  };
+  return (
+    <span class={classes(lit && "lit", line && "claim")} {...on}>
+      <Long text={piece.text} />
+    </span>
+  );
+}
+
+const SOME = 300; // characters of a passage that a hint shows
+
+/** Words of a line that counts against the text; who points at them or reaches them by key reads why. */
+function FailedWords(props: Props & { line: Placed; pieces: readonly Piece[] }) {
+  const { text, head, passages, line } = props;
+  const { go } = usePage();
+  const judgment = judgmentBy(line, head!)!;
+  const n = passagesOf(line.line).find((place) => place < passages.length);
+  const passage = n === undefined ? "" : passages[n]!.text;
+  const open = () => go({ text: key(text.author), line: lineKey(line.block, line.line) });
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Enter") open();
+  };
+  return (
+    <mark class="fails" tabIndex={0} aria-label={head!.fails} onKeyDown={press}>
+      {props.pieces.map((piece) => (
+        <PieceOf key={piece.start} {...props} piece={piece} />
+      ))}
+      <span class="hint" role="note">
+        <b class="bad">
+          ✗ {t(judgment.word)}: {head!.fails}
+        </b>
+        <small>{t(headLabel(head!))}</small>
+        {judgment.why && <span>{t(judgment.why)}</span>}
+        {passage && (
+          <span>
+            [{n}] {t(passage.length > SOME ? `${passage.slice(0, SOME)}…` : passage)}
+          </span>
+        )}
+      </span>
+    </mark>
+  );
+}
+
 function BlockOf({ block, ...props }: Props & { block: Block }) {
+  const { at } = usePage();
   const several = new Set(block.lines.map((line) => line.part)).size > 1;
+  const fails = (line: Line) => line.judgments.some(({ side }) => side === "against");
+  const lines = at.only ? block.lines.filter(fails) : block.lines;
+  if (!lines.length && !block.note) return null;
   return (
     <section class="block">
       <h3>{t(block.title)}</h3>
       <Paragraphs texts={block.note ? [block.note] : []} kind="bad" />
       <ol>
-        {block.lines.map((line, i) => (
+        {lines.map((line, i) => (
           <LineOf
-            key={i}
+            key={lineKey(block, line)}
             {...props}
             block={block}
             line={line}
-            part={several && line.part !== block.lines[i - 1]?.part}
+            part={several && line.part !== lines[i - 1]?.part}
           />
         ))}
       </ol>
@@ -117,10 +192,11 @@ function LineOf({ text, block, line, part, passages, active, spot, setHover }: L
   const item = useRef<HTMLLIElement>(null);
   const address = lineKey(block, line);
   const open = active === address;
-  const mentions = passagesOf(line);
+  // Passages that it was only read against wait until it is opened.
+  const mentions = open ? passagesOf(line) : line.cites;
   const known = mentions.filter((n) => n < passages.length);
   const lit =
-    (at.passage !== undefined && mentions.includes(Number(at.passage))) ||
+    (at.passage !== undefined && passagesOf(line).includes(Number(at.passage))) ||
     (spot?.author === key(text.author) && line.start >= 0 && spot.start === line.start);
   useEffect(() => {
     if (open) item.current?.scrollIntoView({ block: "nearest" });
@@ -155,7 +231,7 @@ function LineOf({ text, block, line, part, passages, active, spot, setHover }: L
           ])}
       </ul>
       <Ratings ratings={line.people} />
-      {line.differs && <p class="differs">judge and people differ</p>}
+      {differs(line) && <p class="differs">judge and people differ</p>}
       {open && (
         <ol class="quoted">
           {known.map((n) => (

@@ -1,6 +1,7 @@
 /** The list of texts: measures, search, filters. All state is in the address (`at`). */
 import type { Measure, TextsInfo } from "./contract";
 import { key, type At } from "./address";
+import { headOf } from "./claims";
 import { load, range, type Table, type Value } from "./data";
 import { type Mean, mean, ranks, sorted, type ValueOf } from "./order";
 
@@ -39,9 +40,9 @@ export type Listed = Readonly<Record<string, ValueOf>>;
 export function listed(index: Table, info: TextsInfo, at: At): Listed {
   const columns = Object.create(null) as Record<string, ValueOf>; // no name of a measure has a meaning of its own
   for (const { name } of index.columns) columns[name] = (row) => index.at(name, row);
-  const judges = range(info.judges.length);
+  const head = headOf(info.scorers, at);
   for (const side of ["for", "against", "unknown"] as const) {
-    columns[side] = (row) => judges.reduce((n, i) => n + (index.number(`${side}_${i}`, row) ?? 0), 0);
+    columns[side] = (row) => index.number(`${side}_${head}`, row) ?? 0;
   }
   const all = info.measures;
   for (const m of all) columns[m.key] = (row) => index.at(m.column, row);
@@ -74,8 +75,7 @@ export function chosen(
     tests.push((row) => index.text("parts", row).split(" ").includes(String(part)));
   }
   if (at.side) {
-    const judge = info.judges.findIndex((name) => key(name) === at.judge);
-    const count = columns[judge < 0 ? at.side : `${at.side}_${judge}`];
+    const count = columns[at.side];
     tests.push((row) => Number(count?.(row) ?? 0) > 0);
   }
   if (at.split) tests.push((row) => (index.number("split", row) ?? 0) > 0);

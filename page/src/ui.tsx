@@ -101,6 +101,18 @@ export function Check({ label, on, change }: { label: string; on: boolean; chang
   );
 }
 
+/** A field whose text goes into the address while one types. */
+export function Typed({ name, label }: { name: string; label: string }) {
+  const { at, go } = usePage();
+  const type = (event: { currentTarget: HTMLInputElement }) => go({ [name]: event.currentTarget.value }, true);
+  return (
+    <label class={`field ${name}`}>
+      <span>{label}</span>
+      <input type="search" id={name} value={at[name] ?? ""} onInput={type} />
+    </label>
+  );
+}
+
 export interface Fact {
   term: string;
   says: ComponentChildren;

@@ -36,6 +36,7 @@ export const info: TextsInfo = {
     { key: "people: errors", column: "c0", better: "lower" },
   ],
   judges: ["j", "k"],
+  scorers: ["j", "k"].map((judge) => ({ measure: "m", judge, fails: "fails" })),
   parts: Array.from({ length: 11 }, (_, i) => `part ${i}`),
   table: {
     ...{ name: "index", title: "", group: "", says: [], columns: [], rows: 5, shards: [], csv: "", command: "" },
@@ -43,4 +44,5 @@ export const info: TextsInfo = {
   },
   search: [],
   documents_in: [],
+  claims: null,
 };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Block, Document, Line, Text } from "../src/contract";
-import { linesAbout, pieces, place, seekLine } from "../src/lines";
+import { failing, linesAbout, pieces, place, runs, seekLine, wholeLines } from "../src/lines";
 
 const line = (number: number, start: number, end: number, others: Partial<Line> = {}): Line => ({
   ...{
@@ -14,7 +14,7 @@ const line = (number: number, start: number, end: number, others: Partial<Line> 
     judgments: [],
     each: [],
     people: [],
-    differs: false,
+    rated: "",
   },
   ...others,
 });
@@ -59,18 +59,42 @@ test("the address of a line leads to it, and one of no line nowhere", () => {
   expect(place(document, "a", "nonsense")).toBeNull();
 });
 
-test("the first line that counts against a text, of any judge or of one", () => {
-  expect(seekLine(text, "against", undefined)).toBe("claim:x:1");
-  expect(seekLine(text, "against", "j")).toBe("claim:x:2");
-  expect(seekLine(text, "unknown", undefined)).toBeNull();
+const asked = (judge: string, measure = "") => ({ measure, judge, fails: "fails" });
+
+test("the first line that a measure and judge count against a text", () => {
+  expect(seekLine(text, "against", asked("j"))).toBe("claim:x:2");
+  expect(seekLine(text, "against", asked("k"))).toBe("claim:x:1");
+  expect(seekLine(text, "unknown", asked("k"))).toBeNull();
   const first: Block = { ...block, id: "first", heads: block.heads.map((head) => ({ ...head, measure: "other" })) };
   const both = { ...text, blocks: [first, ...text.blocks] };
-  expect(seekLine(both, "against")).toBe("first:1");
-  expect(seekLine(text, "split")).toBe("claim:x:1"); // no line says that people differ
-  const split: Block = { ...block, id: "split", lines: [line(0, 0, 4), line(1, 4, 6, { differs: true })] };
-  expect(seekLine({ ...text, blocks: [block, split] }, "split")).toBe("split:1");
-  const asked = block.heads[0]!;
-  expect(seekLine(both, "against", undefined, `${asked.measure} (${asked.judge})`)).toBe("claim:x:1");
+  expect(seekLine(both, "against", asked("k", "other"))).toBe("first:1");
+  expect(seekLine(both, "against", asked("k"))).toBe("claim:x:1");
+  expect(seekLine(text, "split", asked("k"))).toBe("claim:x:1"); // no line says that people differ
+  const rated = line(1, 4, 6, { rated: "against", judgments: side("for") });
+  const split: Block = { ...block, id: "split", lines: [line(0, 0, 4, { rated: "for" }), rated] };
+  expect(seekLine({ ...text, blocks: [block, split] }, "split", asked("k"))).toBe("split:1");
+});
+
+test("lines that fail by a measure and judge stand in the order of the text, and are marked in it", () => {
+  const failed = failing(text, asked("k"));
+  expect(failed.map((of) => of.line.number)).toEqual([1]);
+  const cut = pieces(text, null, failed);
+  expect(cut.filter((piece) => piece.fails).map((piece) => piece.text)).toEqual(["23", "4", "5"]);
+  expect(runs(cut, (piece) => piece.fails).map(({ same, pieces: of }) => [same, of.length])).toEqual([
+    [false, 1],
+    [true, 3],
+    [false, 2],
+  ]);
+});
+
+test.each([
+  [0, 3, true],
+  [0, 2, true],
+  [3, 6, true],
+  [1, 3, false],
+  [3, 5, false],
+])("lines of a text from %d to %d are whole: %s", (start, end, whole) => {
+  expect(wholeLines("ab\ncde", start, end)).toBe(whole);
 });
 
 test("passages know the lines that rest on them", () => {

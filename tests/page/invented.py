@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from metassay.reporting import contract as c
-from metassay.reporting.shell import PageFolder, put_texts
+from metassay.reporting.shell import PageFolder
+from metassay.reporting.texts import put_texts
 
 JUDGES = ("lexical", "semantic")
 METRICS = (

@@ -22,6 +22,7 @@ VIEWS = {
     "answer": "#answer?criterion=factual_recall&level=document&metric=rougeL_recall",
     "problems": "#answer?problems=warning",
     "systems": "#systems?a=system_1&b=system_3",
+    "claims": "#claims?author=system_2",
     "texts": "#texts?x=rougeL_recall&y=people%3A+factual_recall&q=fever",
     "document": CLAIM,
     "passage": "#texts?doc=visit-3&passage=3",
@@ -69,6 +70,65 @@ def test_three_clicks_from_a_verdict_to_the_claim_that_counts_against_it(
     page.locator(".source li.lit > a").first.click()
     page.locator(".source .ref").first.click()
     expect(page.locator(".line.open")).to_have_count(1)
+
+
+def test_two_clicks_to_the_worst_claims_of_a_system(tab: Watched) -> None:
+    page = tab.open()
+    page.get_by_role("link", name="Claims", exact=True).click()
+    page.get_by_label("System").select_option("system_2")
+    first = page.locator("tbody tr").first
+    expect(first.locator("td").first).to_have_text("system_2")
+    expect(first.locator(".side.against").first).to_be_visible()
+    counts = page.locator("tbody td.integer").all_inner_texts()
+    worst = [int(count.split(" of ")[0]) for count in counts]
+    assert worst == sorted(worst, reverse=True)
+    # A claim leads to where it stands.
+    claim = first.locator("a").inner_text()
+    first.locator("a").click()
+    expect(page.locator(".line.open .said")).to_contain_text(claim)
+    # The same claims from the table of systems, with the same number.
+    page = settled(tab.open("#systems"))
+    cell = page.locator("tr", has_text="system_2").locator("a.fails").first
+    n_failed, n_lines = re.findall(r"\d+", cell.inner_text())
+    cell.click()
+    summary = page.locator(".claims .summary")
+    expect(summary).to_contain_text(
+        f"{n_failed} of {n_lines} lines: missing from the text"
+    )
+
+
+def test_claims_that_are_listed_are_saved_as_csv(tab: Watched) -> None:
+    page = settled(tab.open("#claims?author=system_2&q=fever"))
+    shown_claims = page.locator("tbody th").all_inner_texts()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as CSV").click()
+    saved = pd.read_csv(download.value.path())
+    assert list(saved["text"]) == shown_claims
+    assert set(saved["author"]) == {"system_2"}
+    assert set(saved["side (lexical)"]) == {"against"}
+
+
+def test_what_fails_is_marked_in_the_text_and_keys_go_from_one_to_the_next(
+    tab: Watched,
+) -> None:
+    page = settled(tab.open("#texts?doc=visit-3&text=system_2"))
+    text = page.get_by_role("region", name="system_2")
+    marks = text.locator("mark.fails")
+    failed = text.locator(".line", has=page.locator(".side.against").first)
+    n = int(re.findall(r"\d+", page.locator(".failures b").inner_text())[0])
+    assert marks.count() == n <= failed.count()
+    expect(marks.first.locator(".hint")).to_be_hidden()
+    marks.first.focus()
+    expect(marks.first.locator(".hint")).to_contain_text("not entailed")
+    page.keyboard.press("n")
+    first = page.locator(".line.open .said").inner_text()
+    page.keyboard.press("n")
+    if n > 1:
+        assert page.locator(".line.open .said").inner_text() != first
+        page.keyboard.press("p")
+    assert page.locator(".line.open .said").inner_text() == first
+    page.get_by_label("only failures below").check()
+    assert text.locator(".line").count() == failed.count()
 
 
 def test_an_address_is_a_state_and_back_and_forward_work(tab: Watched) -> None:

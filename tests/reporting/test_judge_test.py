@@ -489,7 +489,7 @@ def test_an_item_has_what_was_read_and_what_everybody_says(written):
 
 
 def test_files_have_no_texts(written):
-    expected = {f"{name}.{kind}" for name in TABLES for kind in ("csv", "md")}
+    expected = {f"{name}.csv" for name in TABLES}
     names = {path.name for path in written.iterdir()}
     assert names == {*expected, "index.html", "page", "figures"}
     figures = {path.name for path in (written / "figures").iterdir()}

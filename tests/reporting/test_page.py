@@ -9,7 +9,7 @@ from metassay.core.options import Criterion
 from metassay.format.prose import split_paragraphs
 from metassay.reporting import documents
 from metassay.reporting.contract import Head, Judgment, Line, Rating, TableInfo
-from metassay.reporting.documents import _differs, _place
+from metassay.reporting.documents import _differs, _place, _rated
 from metassay.reporting.facets import Facet
 from metassay.reporting.page import _evidence_words, ordered
 from metassay.reporting.report import TABLES, write_report
@@ -115,17 +115,23 @@ def test_the_index_counts_what_documents_show(head, index, texts):
     assert list(zip(index["document"], index["author"], strict=True)) == list(texts)
     for row in index.to_dict("records"):
         text = texts[row["document"], row["author"]]
-        lines = [line for block in text["blocks"] for line in block["lines"]]
-        sides = [judgment["side"] for line in lines for judgment in line["judgments"]]
-        for side in ("for", "against", "unknown"):
-            assert row[f"{side}_0"] == sides.count(side)
+        for n, scorer in enumerate(info["scorers"]):
+            sides = [
+                judgment["side"]
+                for block in text["blocks"]
+                for line in block["lines"]
+                for of, judgment in zip(block["heads"], line["judgments"], strict=True)
+                if of["measure"] == scorer["measure"]
+            ]
+            for side in ("for", "against", "unknown"):
+                assert row[f"{side}_{n}"] == sides.count(side)
         for metric in info["measures"][:-1]:
             value = dict(text["scores"]).get(metric["key"])
             assert (value is None) == pd.isna(row[metric["column"]])
             assert value is None or value == row[metric["column"]]
 
 
-def test_sides_of_the_index_by_hand(index, frames):
+def test_sides_of_the_index_by_hand(head, index, frames):
     """Of the judgments themselves: entailed is for, the rest against; no evidence is against."""
     pairs = frames["pairs"]
     evil = pairs[(pairs["doc_id"] == "doc-2") & (pairs["author"] == EVIL)]
@@ -133,18 +139,49 @@ def test_sides_of_the_index_by_hand(index, frames):
     both = evil.merge(frames["judgments"], on="pair_id", how="left")
     against = (both["label"] == "not_entailed") | (both["settled"] == "no_evidence")
     expected = [(both["label"] == "entailed").sum(), against.sum()]
-    sides = ["for_0", "against_0", "unknown_0"]
     rows = index.set_index(["document", "author"])
-    assert rows.loc[("doc-2", EVIL), sides].tolist() == [
-        *expected,
-        (both["status"] == "refused").sum(),
-    ]
-    assert rows.loc[("doc-2", "plain"), ["status", *sides]].tolist() == [
-        "no text: truncated",
-        0,
-        0,
-        2,
-    ]
+    measures = range(len(head["texts"]["scorers"]))
+    sums = {
+        side: rows[[f"{side}_{n}" for n in measures]].sum(axis=1)
+        for side in ("for", "against", "unknown")
+    }
+    of_evil = [of.loc["doc-2", EVIL] for of in sums.values()]
+    assert of_evil == [*expected, (both["status"] == "refused").sum()]
+    assert [of.loc["doc-2", "plain"] for of in sums.values()] == [0, 0, 2]
+    assert rows.loc[("doc-2", "plain"), "status"] == "no text: truncated"
+
+
+def test_claims_are_the_lines_of_documents_by_measure(head, texts, written):
+    info = head["texts"]
+    claims = page_data.frame(written, info["claims"]["table"])
+    fails = {of["measure"]: of["fails"] for of in info["scorers"]}
+    assert next(iter(fails)) == "faithfulness"
+    assert fails["claim_precision"] == "not in the reference"
+    listed = {
+        (row["document"], row["author"], row["line"], row["measure"]): row
+        for row in claims.to_dict("records")
+    }
+    shown = {
+        (*text, f"{block['id']}:{place}", of["measure"]): (line, judgment)
+        for text, content in texts.items()
+        for block in content["blocks"]
+        for place, line in enumerate(block["lines"])
+        for of, judgment in zip(block["heads"], line["judgments"], strict=True)
+    }
+    assert listed.keys() == shown.keys()
+    for key, (line, judgment) in shown.items():
+        row = listed[key]
+        assert (row["text"], row["part"]) == (line["text"], line["part"])
+        assert row["side_0"] == judgment["side"]
+        assert row["word_0"] == judgment["word"]
+    for count in info["claims"]["counts"]:
+        sides = [
+            judgment["side"]
+            for (_, author, _, measure), (_, judgment) in shown.items()
+            if (author, measure) == (count["author"], count["measure"])
+        ]
+        expected = (sides.count("against"), len(sides))
+        assert (count["against"], count["n_lines"]) == expected
 
 
 def test_criteria_of_the_index_are_means_of_whole_texts(head, index):
@@ -333,7 +370,7 @@ def test_a_judge_differs_from_most_people_by_hand(sides, ratings, differs) -> No
         "errors": Criterion(low=0, high=1, better="lower"),
     }
     line = Line(0, "full", "", -1, -1, [], [], judgments, people=people)
-    assert _differs(line, scales) is differs
+    assert _differs(line._replace(rated=_rated(line, scales))) is differs
 
 
 def test_marks_lines_and_people_on_a_page(page_of, frames) -> None:

@@ -35,7 +35,7 @@ def test_files(written):
     tables += ["conflict_shares", "system_groups"]
     figures = ("leaderboard", "forest", "violins")
     expected = {"index.html", "page/app.js", "page/app.css"}
-    expected |= {f"{table}.{kind}" for table in tables for kind in ("csv", "md")}
+    expected |= {f"{table}.csv" for table in tables}
     expected |= {
         f"figures/{figure}.{kind}" for figure in figures for kind in ("svg", "png")
     }
@@ -43,7 +43,8 @@ def test_files(written):
     shown = {*tables, "index"} - {"published_doclens_table20"}
     expected |= {f"page/data/tables/{table}/0.js" for table in shown}
     expected |= {
-        f"page/data/{name}.js" for name in ("head", "since", "documents/0", "search/0")
+        f"page/data/{name}.js"
+        for name in ("head", "since", "documents/0", "search/0", "claims/0")
     }
     assert set(files_in(written)) == expected
 

@@ -18,7 +18,8 @@ from metassay.format.frames import escape_markdown, format_csv, format_markdown,
 from metassay.format.numbers import counted
 from metassay.reporting import contract
 from metassay.reporting.page import write_page
-from metassay.reporting.shell import PageFolder, put_since, put_texts, utf16
+from metassay.reporting.shell import PageFolder, put_since, utf16
+from metassay.reporting.texts import put_texts
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
 from metassay.tables.parquet import read, read_file
