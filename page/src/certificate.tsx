@@ -77,7 +77,7 @@ function confounds(table: Table, row: number): string[] {
   const confound = table.text("confound", row);
   const says = confound
     ? `${confound}: half or more of the correlation goes if it is held constant. ${left(table, row, "given_confound")}`
-    : "None found: no other metric, such as the length of the text, explains half of the correlation.";
+    : "None found: no other score of this study explains half of the correlation.";
   if (table.at("only_between_systems", row) === true) {
     return [
       says,

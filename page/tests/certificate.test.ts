@@ -26,7 +26,7 @@ test("a confound is named with what is left, and that none was found is said", (
     "words: half or more of the correlation goes if it is held constant. .25 is left (p = .031).",
     "The system: of two texts of one system the metric says nothing. .12 is left (p = .500).",
   ]);
-  const none = "None found: no other metric, such as the length of the text, explains half of the correlation.";
+  const none = "None found: no other score of this study explains half of the correlation.";
   expect(says("Confounds", 1)).toEqual([none, "Among texts of one system the correlation is .50."]);
   expect(says("Confounds", 2)).toEqual([none]);
 });
