@@ -80,6 +80,30 @@ def classes_of_systems(
     return claims(study, options())
 
 
+def texts_of_classes(rng, shape, n, *, worse: float, by: float, r: float) -> Outcome:
+    """Metrics know which class a system is of, and correlate `r` among one system's texts.
+
+    Of systems of one class they know nothing, so that only `use` for two systems is false.
+    """
+    shift = np.zeros((shape[0], 1))
+    shift[: round(worse * shape[0])] = -by
+
+    def scorer(texts):
+        between = 0.7 * rng.normal(size=(shape[0], 1))
+        return shift + between + 0.5 * rng.normal(size=(1, shape[1])) + texts
+
+    of_people = rng.normal(size=shape)
+    noise = np.sqrt(1 - r**2)
+    of_metrics = [r * of_people + noise * rng.normal(size=shape) for _ in range(n)]
+    metrics = [scorer(texts) for texts in of_metrics]
+    ratings = rated(rng, scorer(of_people), PLAIN)
+    study = study_of(
+        metrics, ratings, seed=int(rng.integers(1 << 30)), groups=alone(shape)
+    )
+    between_systems = claims(study, options())["`use`"][LEVELS.index("system")]
+    return {"`use` for two systems": [between_systems]}
+
+
 def classes_of_documents(rng, shape, n, *, share: float, by: float) -> Outcome:
     """Metrics and people agree which class a document is of, and on nothing else."""
     shift = np.zeros((1, shape[1]))
@@ -108,13 +132,18 @@ def below_useful(rng, shape, n, *, r: float) -> Outcome:
 
 
 def honest_spread(rng, shape, n, *, r: float, tails: str) -> Outcome:
-    """The same where systems differ widely: normal with SD 1.5, or of heavy tails (t, 3)."""
+    """The same where systems differ widely, with SD 1.5, or of heavy tails (t, 3).
+
+    `tails`: of the systems' quality; uniform, skewed (exponential, a few far worse).
+    """
     systems = (shape[0], 1)
-    far = (
-        1.5 * rng.normal(size=systems)
-        if tails == "normal"
-        else rng.standard_t(3, systems)
-    )
+    draws = {
+        "normal": lambda: 1.5 * rng.normal(size=systems),
+        "heavy": lambda: rng.standard_t(3, systems),
+        "uniform": lambda: 1.5 * np.sqrt(12) * (rng.random(systems) - 0.5),
+        "skewed": lambda: 1.5 * (1 - rng.exponential(size=systems)),
+    }
+    far = draws[tails]()
     noise = _noise_of_spread(shape, r, tails)
 
     def scorer(between):
@@ -130,11 +159,25 @@ def honest_spread(rng, shape, n, *, r: float, tails: str) -> Outcome:
 
 def _noise_of_spread(shape: Shape, r: float, tails: str) -> float:
     """The noise of a metric whose texts correlate `r` with people's mean, in the long run."""
-    between = 2.25 if tails == "normal" else 3.0
+    between = 3.0 if tails == "heavy" else 2.25
     quality = between + 0.25 + 1.0
     people = quality + 0.49 / 3
     of_noise = 0.49 + 0.25 + 1.0
     return float(np.sqrt((quality / people / r**2 - 1) * quality / of_noise))
+
+
+def of_systems_alone(rng, shape, n, *, r: float, spread: float) -> Outcome:
+    """A metric that correlates `r` with how good systems are, and not with their texts."""
+    good = spread * rng.normal(size=(shape[0], 1))
+
+    def scorer(systems):
+        return systems + 0.5 * rng.normal(size=(1, shape[1])) + rng.normal(size=shape)
+
+    noise = spread * np.sqrt(1 / r**2 - 1) * rng.normal(size=(shape[0], 1))
+    others = [effects(rng, shape, PLAIN) for _ in range(n - 1)]
+    people = rated(rng, scorer(good), PLAIN)
+    study = study_of([scorer(good + noise), *others], people, groups=alone(shape))
+    return claims(study, options(), watched=0)
 
 
 DOUBTS = (
@@ -150,6 +193,10 @@ DOUBTS = (
     Doubt(
         "three classes of systems, 3 apart",
         partial(classes_of_systems, worse=[(1 / 3, 6), (1 / 3, 3)]),
+    ),
+    Doubt(
+        "6 of 16 systems 3 worse, r = .5 among texts of a system",
+        partial(texts_of_classes, worse=6 / 16, by=3, r=0.5),
     ),
     Doubt(
         "15 of 40 documents 3 worse", partial(classes_of_documents, share=15 / 40, by=3)
@@ -176,6 +223,26 @@ DOUBTS = (
         partial(honest_spread, r=0.7, tails="heavy"),
         honest=True,
     ),
+    Doubt(
+        "r = .8, systems uniform, SD 1.5",
+        partial(honest_spread, r=0.8, tails="uniform"),
+        honest=True,
+    ),
+    Doubt(
+        "r = .8, systems skewed, SD 1.5",
+        partial(honest_spread, r=0.8, tails="skewed"),
+        honest=True,
+    ),
+    Doubt(
+        "knows systems (r = .95), not texts",
+        partial(of_systems_alone, r=0.95, spread=0.7),
+        honest=True,
+    ),
+    Doubt(
+        "knows systems (r = .95, SD 1.5), not texts",
+        partial(of_systems_alone, r=0.95, spread=1.5),
+        honest=True,
+    ),
 )
 SECTION = Section(
     "classes",
@@ -185,7 +252,9 @@ Systems (or documents) of two or three classes, by so many standard deviations o
 apart for raters and metrics alike; within a class metrics are noise. The user says that no system
 is a version of another and no two documents are of one topic (in the columns before, nobody does).
 A metric that knows the class alone does tell good systems from bad ones, so that these rates are no
-errors as those of metrics without any relation are. Among 8 systems, classes and chance look alike.
+errors as those of metrics without any relation are. Among 8 systems, classes and chance look alike,
+and the texts of one system tell them apart: one kind of metric follows these, too, and is wrong
+about systems alone. Of metrics that know systems and not their texts, fewer are `use`.
 """,
     DOUBTS,
 )

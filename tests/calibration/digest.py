@@ -84,8 +84,9 @@ texts of one document, and two systems.
 
 If raters find some systems far worse than the others, a metric that only recognizes those systems
 correlates with the ratings. It does tell good systems from bad ones, but it may know nothing about
-the others. With eight systems, classes and chance look alike, so that some of these metrics still
-get `use` for two systems.
+the others. With eight systems, classes and chance look alike. The texts of one system tell them
+apart: a metric that does not follow people among those rarely gets `use` for two systems. A metric
+that follows them, and yet cannot rank the other systems, still gets `use` in some studies.
 
 ## Raters who stand out
 
