@@ -25,10 +25,6 @@ SAMPLES = [name for name in FOLDERS if name == "sample" or name.startswith("samp
 # there are none.
 WAITING: set[str] = {
     "hospital_adaptation",
-    "longeval_pubmed",
-    "longsciverify",
-    "meqsum",
-    "mts_dialog",
 }
 
 
