@@ -75,10 +75,13 @@ def estimate_next_run(name: str) -> NextRun:
         else:
             costs = plan.plan(plan.load_run(params, name, registry, session))
         spent = session.spent
+    refusals: Sequence[str] = []
+    if costs.planned:  # a training has no judges that could be refused
+        refusals = plan.refusals(params, name, session, costs.planned)
     return NextRun(
         name=name,
         costs=costs,
-        refusals=plan.refusals(params, name, session, costs.planned),
+        refusals=refusals,
         spent=spent,
         cap=params.max_cost,
     )

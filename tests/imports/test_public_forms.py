@@ -261,14 +261,8 @@ FORMS: dict[str, Form] = {
         "rater",
     ),
     "JudgeBench": Form(judge_bench, ("check outputs.jsonl",), "position bias"),
-    "JudgeBench, imported": Form(
-        judge_bench,
-        (
-            "judge-check outputs.jsonl",
-            "import preferences outputs.jsonl --out imported",
-            "judge-check imported/comparisons.csv",
-        ),
-        PREFERENCES,
+    "JudgeBench, by judge-check": Form(
+        judge_bench, ("judge-check outputs.jsonl",), "position bias"
     ),
     "LLMBar": Form(llmbar, ("check result.json",), "position bias"),
     "FaithBench": Form(

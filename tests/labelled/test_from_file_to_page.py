@@ -86,9 +86,7 @@ def test_the_folder_has_tables_without_texts_and_equal_bytes(
 ) -> None:
     names = {path.name for path in written.iterdir()}
     tables = ("segment_scores", "confusions", "sentences", "notes")
-    assert names == {"index.html", "page"} | {
-        f"{t}.{e}" for t in tables for e in ("csv", "md")
-    }
+    assert names == {"index.html", "page"} | {f"{t}.csv" for t in tables}
     sentences = pd.read_csv(written / "sentences.csv")
     assert list(sentences.columns[3:]) == ["label", "confidence", *NAMES]
     assert len(sentences) == 93
