@@ -323,6 +323,23 @@ def test_a_server_that_is_killed_while_it_starts_ends_the_run_at_once(
         server.close()
 
 
+def test_a_server_outlives_the_terminal_as_its_run_does(tmp_path: Path) -> None:
+    """Under nohup: what its parent ignores, a process ignores from its start."""
+    lost = threading.Event()
+    (tmp_path / ".work").mkdir()
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with (tmp_path / ".work/run.lock").open("w") as lock:
+            server = Server(tmp_path, [lock.fileno()], lost.set)
+            time.sleep(3)  # by then its own handlers are set
+            server._process.send_signal(signal.SIGHUP)
+            assert not lost.wait(2)
+            assert server._process.poll() is None
+            server.close()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_a_server_that_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / ".work").mkdir()
     (tmp_path / ".work/prefect").write_text("no folder")
