@@ -4,7 +4,8 @@ Half of the documents tell, once, and nothing that is chosen or shown depends on
 answers go through the ledger, so that the same call again asks nothing.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ import pandas as pd
 from metassay.api.judge_check import JudgeCheck, judge_check
 from metassay.api.judge_choice import FEWEST, choice_rows, compare_sentences
 from metassay.core.errors import BadInput, raise_problems
+from metassay.core.kinds import Chosen
 from metassay.core.options import PARAMS
 from metassay.format.numbers import counted, short
 from metassay.judges.candidates import PRESENT, Candidate, Wanted, reword
@@ -21,11 +23,11 @@ from metassay.judges.make import instruments_of, llm_members, make_judge
 from metassay.judges.rewriting import LENGTH, read_rewrite
 from metassay.judges.run import judge_pairs
 from metassay.llm.endpoints import find_model
-from metassay.llm.messages import ChatRequest
-from metassay.llm.needs import Model, Requests, Use
+from metassay.llm.messages import ChatRequest, Reply
+from metassay.llm.needs import Model, Requests, Resources, Use
 from metassay.llm.session import Session, model_problems
 from metassay.project.claim_labels import ClaimLabels
-from metassay.project.cost import Plan, Planned, judge_requests, plan_judges
+from metassay.project.cost import Plan, Planned, plan_judges
 from metassay.scoring.pairing.instruments import ENTAILMENT
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.judge_choice import (
@@ -50,12 +52,14 @@ _WORDS = {"entailed": "pass", "not_entailed": "fail"}  # which every judge-check
 
 
 class Answers(NamedTuple):
-    """A candidate's answers to rows, as texts, None for none; and the tokens they took.
+    """A candidate's answers to rows, as texts, None for none; and what they took.
 
+    `asked`: the keys of all questions that were put for them, by the name of the model.
     `n_missing`: answers of language models that another run may bring.
     """
 
     by_row: Mapping[int, str | None]
+    asked: Mapping[str, Collection[str]]
     tokens: float
     n_missing: int
 
@@ -188,7 +192,23 @@ def ask_candidate(
 ) -> Answers:
     """Ask a candidate about the rows; raises Unfinished if answers are missing for now."""
     chosen = candidate.chosen
-    judge = make_judge(chosen, session.provide)
+    asked: dict[str, set[str]] = {}
+
+    def provide(kind: Chosen) -> Resources:
+        resources = session.provide(kind)
+        use = kind.record.model(kind.options)
+        if use is None:
+            return resources
+        keys = asked.setdefault(use.model, set())
+        model = resources.require_model()
+
+        def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
+            keys.update(request.key for request in requests)
+            return model.ask(requests)
+
+        return resources._replace(model=model._replace(ask=ask))
+
+    judge = make_judge(chosen, provide)
     table = judge_pairs(
         make_pairs(claims, rows),
         candidate.name,
@@ -208,6 +228,7 @@ def ask_candidate(
     n_failed = int((table["status"] == "error").sum())
     return Answers(
         by_row=by_row,
+        asked=asked,
         tokens=float(tokens) if pd.notna(tokens) else 0.0,
         n_missing=n_failed if llm_members(chosen) else 0,
     )
@@ -348,12 +369,7 @@ def search(
         wrong=_list_wrong(candidates, on_telling, claims),
         unanswered=_count_unanswered(candidates, on_telling),
         n_missing=n_missing + sum(answers.n_missing for answers in on_telling.values()),
-        per_1000={
-            candidates[n].name: _price(
-                candidates[n], on_telling[n], claims, parts, session
-            )
-            for n in both
-        },
+        per_1000={candidates[n].name: _price(on_telling[n], session) for n in both},
         card=card,
         card_problems=problems,
     )
@@ -426,28 +442,22 @@ def _make_card(
     return card, ()
 
 
-def _price(
-    candidate: Candidate,
-    answers: Answers,
-    claims: ClaimLabels,
-    parts: Parts,
-    session: Session,
-) -> str:
-    """Say what 1,000 rows cost: the price that was booked, else tokens, else nothing."""
-    members = llm_members(candidate.chosen)
-    n_rows = len(answers.by_row)
-    if not members:
+def _price(answers: Answers, session: Session) -> str:
+    """Say what 1,000 rows cost: the price that was booked, else tokens, else nothing.
+
+    Of a cascade, rows that its first judge decides cost no more, though the ledger has
+    answers to them if its second judge was asked as another candidate.
+    """
+    if not answers.asked:
         return "nothing, as no language model is asked"
+    n_rows = len(answers.by_row)
     by_currency: dict[str, float] = {}
-    for member in members:
-        use = member.record.model(member.options)
-        prices = find_model(session.models, use.model).prices
+    for name, keys in answers.asked.items():
+        prices = find_model(session.models, name).prices
         if prices is None:
             tokens = 1000 * answers.tokens / n_rows
-            return f"{tokens:,.0f} tokens; {use.model} has no prices"
-        pairs = make_pairs(claims, parts.telling)
-        requests, _ = judge_requests(member, pairs, session)
-        booked = sum(session.booked(request.key) for request in requests.requests)
+            return f"{tokens:,.0f} tokens; {name} has no prices"
+        booked = math.fsum(map(session.booked, keys))
         by_currency.setdefault(prices.currency, 0.0)
         by_currency[prices.currency] += 1000 * booked / n_rows
     return " and ".join(

@@ -4,13 +4,23 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
+from metassay.api.verdict_table import Choices
 from metassay.cli.main import main
 from metassay.core.exit_codes import INCOMPLETE, REFUSED
+from metassay.core.params import load
+from metassay.datasets.clearance import open_labels_session
+from metassay.judges.candidates import Candidate
+from metassay.project.claim_labels import read_claim_labels
+from metassay.project.improvement import search
 from metassay.project.make import example, make
+from metassay.statistics.judge_choice import split_documents
+from metassay.tabular.files import read_sheet
+from metassay.tabular.rows import Findings
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.llm.scripted_server import (
     Answer,
@@ -242,6 +252,45 @@ def test_thresholds_and_named_judges_need_no_model(
     table = pd.read_csv("improved/lexical/candidates.csv")
     assert {"present", "thresholds", "judges"} == {*table["change"]}
     assert not server.requests
+
+
+def test_rows_that_a_cascade_decides_early_cost_no_second_judge(
+    project: Path, server: ScriptedServer
+) -> None:
+    write_labels(project / "labels.csv", 60)
+    add_careful_prompt()
+    params = load()
+    mini = params.judges["mini"]
+    # Two equal answers to each question, so that it is sure of everything.
+    sure = {
+        **mini,
+        "probability": "samples",
+        "samples": {"k": 2},
+        "prompts": {"entailment": "prompts/judge-entailment-careful.yaml"},
+    }
+    cascade = {
+        "kind": "cascade",
+        "unsure": [0.1, 0.9],
+        "members": {"first": sure, "then": mini},
+    }
+    sheet = read_sheet(Path("labels.csv"), Findings())
+    assert sheet is not None
+    choices = Choices(passes=("supported",), mark="--")
+    claims = read_claim_labels(sheet, "entailment", {}, choices)
+    rng = np.random.default_rng(0)
+    parts = split_documents(claims.cluster, rng, shows=False)
+    prices = []
+    with open_labels_session(params, "labels.csv", None, None) as session:
+        for block in (sure, cascade):
+            candidates = [
+                Candidate("mini", "present", mini),
+                Candidate("other", "judges", block),
+            ]
+            result = search(candidates, claims, parts, session, by="agreement", seed=0)
+            assert result.is_better
+            prices.append(result.per_1000["other"])
+    assert prices[0] == prices[1]
+    assert prices[0] != result.per_1000["mini"]
 
 
 def test_few_labels_keep_the_judge_and_ask_nothing(
