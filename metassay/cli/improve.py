@@ -33,9 +33,12 @@ from metassay.llm.prompts import load as load_prompt
 from metassay.llm.session import Session
 from metassay.project import improvement
 from metassay.project.claim_labels import ROLES, ClaimLabels, read_claim_labels
-from metassay.project.cost import Plan, Planned
+from metassay.project.cost import Planned
 from metassay.project.improvement import Improvement
+from metassay.scoring.pairing.instruments import SUPPORT_GRADE
 from metassay.statistics.judge_choice import (
+    AGREEMENT,
+    BALANCED,
     CHOOSABLE,
     GAIN,
     Parts,
@@ -147,6 +150,11 @@ def _read(args: argparse.Namespace) -> ClaimLabels:
         mark="--",
     )
     columns = roles_in(args.columns, ROLES)
+    if args.question == SUPPORT_GRADE.name and args.choose == BALANCED:
+        raise BadInput(
+            f"--choose {BALANCED}: takes passes and fails, and --question {args.question} has"
+            f" grades; write --choose {AGREEMENT}"
+        )
     claims = read_claim_labels(sheet, args.question, columns, choices)
     if claims.frame.empty:
         raise BadInput(f"{args.file}: no row has two texts and a label")
@@ -189,9 +197,11 @@ def _ask(
     if args.with_model and not n_open:
         candidates = [*candidates, *rewrites.ask()]
         improvement.check_candidates(candidates, claims.instrument, session)
-    costs = improvement.plan_questions(candidates, claims, parts, session)
+    costs = improvement.plan_questions(candidates, claims, parts, session, args.choose)
     if n_open:
-        more = improvement.plan_rewritten(args.judge, costs, REWRITES)
+        more = improvement.plan_rewritten(
+            candidates[0], claims, parts, session, REWRITES
+        )
         costs = costs._replace(planned=[*rewrites.planned, *costs.planned, *more])
     price = NextRun(
         name=f"improve {args.judge}",
@@ -201,7 +211,7 @@ def _ask(
         cap=params.max_cost,
     )
     print_next_run(price)
-    _check_price(args, costs)
+    _check_price(args, price)
     if price.open_questions and not args.yes and not confirm_price(_words(args)):
         return None
     if n_open:
@@ -212,11 +222,17 @@ def _ask(
     )
 
 
-def _check_price(args: argparse.Namespace, costs: Plan) -> None:
-    """Raise BadInput if the expected price exceeds --max-cost."""
+def _check_price(args: argparse.Namespace, price: NextRun) -> None:
+    """Raise BadInput if the expected price exceeds --max-cost, or is not known."""
     if args.max_cost is None:
         return
-    expected = sum(row.estimate.cost or 0.0 for row in costs.planned)
+    planned = price.costs.planned
+    raise_problems(
+        f"--max-cost {args.max_cost:g}: {PARAMS} > models > {model} has no prices, so that it"
+        " cannot be kept; add them (0 for a model of your own)"
+        for model in sorted({row.model for row in planned if row.estimate.cost is None})
+    )
+    expected = sum(cost for cost, _ in price.expected_costs().values())
     if expected > args.max_cost:
         raise BadInput(
             f"--max-cost {args.max_cost:g}: the expected price is {expected:.4f}; nothing was"
@@ -285,7 +301,7 @@ class _Rewrites:
         if lost:
             print(
                 f"note: {counted(lost, 'answer')} of {self._use.model} held no new"
-                " instructions, or those of another answer"
+                " instructions: it failed, wrote none, or repeated another answer"
             )
         return candidates
 
@@ -341,7 +357,13 @@ def _show(args: argparse.Namespace, wanted: Wanted, result: Improvement) -> None
         if result.chosen.prompt is not None:
             source = out / f"{name}.yaml"
             quotes = (
-                "; it quotes labelled texts" if result.chosen.change == "shots" else ""
+                "quotes labelled texts"
+                if result.chosen.change == "shots"
+                else "was written from labelled texts, and may quote them"
             )
-            print(f"and its prompt to prompts/{quotes}:\n\n  cp {source} prompts/\n")
-    print(f"written to {out}: candidates.csv, wrong.csv (with texts) and the card")
+            print(f"and its prompt, which {quotes}, to prompts/:")
+            print(f"\n  cp {source} prompts/\n")
+    written_files = "candidates.csv and wrong.csv (with texts)"
+    if result.card is not None:
+        written_files = "candidates.csv, wrong.csv (with texts) and the card"
+    print(f"written to {out}: {written_files}")

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from metassay.api.verdict_table import Choices, read_passes
 from metassay.core.errors import hint, quoted, raise_problems
@@ -92,6 +94,14 @@ def read_claim_labels(
                 f"{hint(instrument, QUESTIONS)}"
             ]
         )
+    if instrument != ENTAILMENT.name:
+        named = {"--pass": choices.passes, "--pass-from": choices.pass_from}
+        raise_problems(
+            f"{option}: passes answer --question {ENTAILMENT.name}, not {instrument}; leave"
+            " it out, or ask that"
+            for option, value in named.items()
+            if value not in ((), None)
+        )
     faults = Findings()
     roles = _find_columns(sheet, columns, faults)
     raise_problems(faults.lines())
@@ -120,12 +130,36 @@ def read_claim_labels(
         notes.append(
             f"{counted(left_out, 'row')} without a label, a text or a document left out"
         )
+    frame = frame[whole].reset_index(drop=True)
+    joined = _join_documents(frame)
+    if n_joined := frame["doc"].nunique() - joined.nunique():
+        notes.append(
+            f"{counted(n_joined, 'document')} with a claim and a premise of another document"
+            " counted as one with it"
+        )
     return ClaimLabels(
         name=sheet.name,
         instrument=instrument,
-        frame=frame[whole].reset_index(drop=True),
+        frame=frame.assign(doc=joined),
         notes=tuple(notes),
     )
+
+
+def _join_documents(frame: pd.DataFrame) -> pd.Series:
+    """Return each row's document, by one name for all that share a claim and its premise.
+
+    Else an example in a prompt, or the half that chooses, would have answers to rows of
+    the half that tells.
+    """
+    if frame.empty:
+        return frame["doc"]
+    document, names = pd.factorize(frame["doc"])
+    question = frame.groupby(["premise", "hypothesis"], sort=False).ngroup().to_numpy()
+    size = len(names) + int(question.max()) + 1
+    ones = np.ones(len(frame))
+    links = coo_array((ones, (document, len(names) + question)), shape=(size, size))
+    component = connected_components(links, directed=False)[1][document]
+    return frame["doc"].groupby(component, sort=False).transform("first")
 
 
 def _find_columns(

@@ -27,7 +27,7 @@ from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.needs import Model, Requests, Resources, Use
 from metassay.llm.session import Session, model_problems
 from metassay.project.claim_labels import ClaimLabels
-from metassay.project.cost import Plan, Planned, plan_judges
+from metassay.project.cost import Plan, Planned, judge_requests, plan_judges
 from metassay.scoring.pairing.instruments import ENTAILMENT
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.judge_choice import (
@@ -141,7 +141,9 @@ def check_documents(claims: ClaimLabels, parts: Parts, by: str) -> str:
     if by == BALANCED:
         for rows in (parts.choosing, parts.telling):
             if np.unique(claims.passed[rows]).size < 2:
-                return "a half has labels of one kind only"
+                return (
+                    f"a half has labels of one kind only, which {BALANCED} needs two of"
+                )
     return ""
 
 
@@ -156,35 +158,49 @@ def plan_questions(
     claims: ClaimLabels,
     parts: Parts,
     session: Session,
+    by: str,
 ) -> Plan:
-    """Estimate all questions: of each candidate on the rows that choose, of two on the others.
+    """Estimate all questions: all candidates on rows that choose, two on rows that tell.
 
-    Which candidate is chosen is not known; the dearest is counted.
+    Which candidate is chosen is not known before all have answered; until then, the
+    dearest of those that are not in use is counted.
+    A question of several candidates is counted once.
     """
     costs = Plan([], [])
     judges = {candidate.name: candidate.chosen for candidate in candidates}
     plan_judges(judges, make_pairs(claims, parts.choosing), session, costs)
-    dearest = candidates[0].name
-    most = -1.0
-    for row in costs.planned:
-        price = row.estimate.cost_at_most or float(row.estimate.prompt_tokens)
-        if price > most:
-            most = price
-            dearest = row.stage.removeprefix("judge-")
-    both = {f"{name}, to tell": judges[name] for name in (candidates[0].name, dearest)}
-    plan_judges(both, make_pairs(claims, parts.telling), session, costs)
+    pairs = make_pairs(claims, parts.telling)
+    both = [candidates[0].name]
+    if costs.planned and not count_open(costs.planned):
+        right, _ = _ask_choosing(candidates, claims, parts, session)
+        place = _pick(right, claims, parts, by)
+        both = [*dict.fromkeys([candidates[0].name, candidates[place].name])]
+    elif others := candidates[1:]:
+        alone = [_price_alone(each.chosen, pairs, session) for each in others]
+        both.append(others[alone.index(max(alone))].name)
+    telling = {f"{name}, to tell": judges[name] for name in both}
+    plan_judges(telling, pairs, session, costs)
     planned = [
         row._replace(stage=row.stage.removeprefix("judge-")) for row in costs.planned
     ]
-    notes = [
-        note.removeprefix("judge-") for note in costs.notes if "counted" not in note
-    ]
+    notes: list[str] = []  # a line for each candidate that shares questions says little
     for model in dict.fromkeys(row.model for row in planned):
         notes += [
             f"{model} would not be asked: {line}"
             for line in session.refusals(model, [])
         ]
     return Plan(planned, notes)
+
+
+def _price_alone(
+    judge: Chosen, pairs: pd.DataFrame, session: Session
+) -> tuple[float, int]:
+    """Return what all questions of a judge cost at most, and their tokens, to compare judges."""
+    costs = Plan([], [])
+    plan_judges({"": judge}, pairs, session, costs)
+    estimates = [row.estimate for row in costs.planned]
+    cost = math.fsum(each.cost_at_most or 0.0 for each in estimates)
+    return cost, sum(each.prompt_tokens for each in estimates)
 
 
 def ask_candidate(
@@ -259,15 +275,29 @@ def plan_rewrites(
     return Planned("rewrites", use.model, session.estimate(use, needs, [1.0]))
 
 
-def plan_rewritten(present: str, costs: Plan, number: int) -> list[Planned]:
-    """Estimate what rewrites that are not there yet are asked: as much as the present judge."""
-    rows = [row for row in costs.planned if row.stage.partition(",")[0] == present]
+def plan_rewritten(
+    present: Candidate,
+    claims: ClaimLabels,
+    parts: Parts,
+    session: Session,
+    number: int,
+) -> list[Planned]:
+    """Estimate what rewrites that are not there yet are asked: as much as the present judge.
+
+    One of them may be chosen, and is asked about the rows that tell, too.
+    """
+    rows = {f"rewrite {n}, about": parts.choosing for n in range(1, number + 1)}
+    rows["a rewrite to tell, about"] = parts.telling
+    judge = present.chosen
+    use = judge.record.model(judge.options)
     planned = []
-    for n in range(1, number + 1):
-        for row in rows:
-            if row.stage == present:
-                calls = row.estimate._replace(calls_in_ledger=0)
-                planned.append(Planned(f"rewrite {n}, about", row.model, calls))
+    for place, (stage, mask) in enumerate(rows.items(), start=1):
+        needs, n_questions = judge_requests(judge, make_pairs(claims, mask), session)
+        # The ledger has answers to the present prompt, and none to one that is not there.
+        requests = [replace(request, repeat=-place) for request in needs.requests]
+        new = needs._replace(requests=requests)
+        estimate = session.estimate(use, new, [n_questions])
+        planned.append(Planned(stage, use.model, estimate))
     return planned
 
 
@@ -327,17 +357,11 @@ def search(
     rows that it leaves out. Raises Unfinished if an endpoint failed, BadInput at a cap.
     """
     rows = parts.choosing | parts.telling
-    right = np.full((len(candidates), len(claims.frame)), np.nan)
-    n_missing = 0
-    for place, candidate in enumerate(candidates):
-        answers = ask_candidate(candidate, claims, parts.choosing, session)
-        n_missing += answers.n_missing
-        _mark(right[place], answers, claims)
-    session.finish()
+    right, n_missing = _ask_choosing(candidates, claims, parts, session)
     first = parts.choosing[rows]
     passed = claims.passed[rows]
     cluster = np.unique(claims.cluster[rows], return_inverse=True)[1]
-    place = pick_judge(right[:, parts.choosing], claims.passed[parts.choosing], by=by)
+    place = _pick(right, claims, parts, by)
     both = dict.fromkeys((0, place))
     on_telling: dict[int, Answers] = {}
     for number in both:
@@ -373,6 +397,28 @@ def search(
         card=card,
         card_problems=problems,
     )
+
+
+def _ask_choosing(
+    candidates: Sequence[Candidate],
+    claims: ClaimLabels,
+    parts: Parts,
+    session: Session,
+) -> tuple[Array, int]:
+    """Return where candidates are right (candidates, rows), NaN if not asked; and what lacks."""
+    right = np.full((len(candidates), len(claims.frame)), np.nan)
+    n_missing = 0
+    for place, candidate in enumerate(candidates):
+        answers = ask_candidate(candidate, claims, parts.choosing, session)
+        n_missing += answers.n_missing
+        _mark(right[place], answers, claims)
+    session.finish()
+    return right, n_missing
+
+
+def _pick(right: Array, claims: ClaimLabels, parts: Parts, by: str) -> int:
+    rows = parts.choosing
+    return pick_judge(right[:, rows], claims.passed[rows], by=by)
 
 
 def _mark(right: Array, answers: Answers, claims: ClaimLabels) -> None:
@@ -489,7 +535,8 @@ def describe(result: Improvement, wanted: Wanted) -> list[str]:
     if result.n_missing:
         lines.append(
             f"{counted(result.n_missing, 'answer')} of models are missing, after failures, and"
-            " count as not right; the same command asks for them again."
+            " count as not right, so that none of these numbers is final; the same command"
+            " asks for them again."
         )
     for name, price in result.per_1000.items():
         lines.append(f"1,000 rows cost with {name}: {price}.")

@@ -1,6 +1,7 @@
 """`metassay improve`: from labels to a better judge, at an endpoint on this machine."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,6 +140,12 @@ def add_careful_prompt() -> None:
     head, middle, tail = text.partition("user: |\n")
     careful = f"{head}\n  {CAREFUL}\n{middle}{tail}"
     Path("prompts/judge-entailment-careful.yaml").write_text(careful, encoding="utf-8")
+
+
+def planned_in(output: str) -> dict[str, int]:
+    """Return the number of questions by stage, of the table of prices."""
+    rows = re.findall(r"^ *(\S.*?)  +(\d+) +\d+ +about", output, re.MULTILINE)
+    return {stage: int(questions) for stage, questions in rows}
 
 
 IMPROVE = ["improve", "mini", "labels.csv", "--pass", "supported"]
@@ -328,6 +335,49 @@ def test_a_cap_stops_before_anything_is_asked(
     assert main([*words, "--max-cost", "0.001"]) == REFUSED
     assert "the expected price is" in capsys.readouterr().err
     assert not server.requests
+
+
+def test_a_cap_needs_prices(
+    project: Path, server: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_labels(project / "labels.csv", 40)
+    file = project / "params.yaml"
+    params = yaml.safe_load(file.read_text(encoding="utf-8"))
+    prices = params["models"]["m"].pop("prices")
+    file.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
+    words = [*IMPROVE, "--try", "styles", "--yes", "--max-cost", "5"]
+    assert main(words) == REFUSED
+    assert "models > m has no prices" in capsys.readouterr().err
+    assert not server.requests
+    # The remedy.
+    zero = {**prices, "input_per_million": 0.0, "output_per_million": 0.0}
+    params["models"]["m"]["prices"] = zero
+    file.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
+    assert main(words) == 0
+
+
+def test_the_price_has_the_rows_that_tell_of_a_rewrite_and_of_another_judge(
+    project: Path, server: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_labels(project / "labels.csv", 120)
+    add_careful_prompt()
+    prompts = [*IMPROVE, "--try", "prompts"]
+    assert main(prompts) == REFUSED
+    first = planned_in(capsys.readouterr().out)
+    assert first["mini, to tell"] == 120
+    assert first["prompt judge-entailment-careful, to tell"] == 120
+    # What the ledger has of the present judge answers nothing for its rewrites.
+    assert main([*prompts, "--yes"]) == 0
+    capsys.readouterr()
+    assert main([*prompts, "--with", "m"]) == REFUSED
+    output = capsys.readouterr().out
+    then = planned_in(output)
+    assert then["rewrite 4, about"] == 80
+    assert then["a rewrite to tell, about"] == 120
+    total = re.search(r"in total about ([\d.]+) USD", output)
+    assert total is not None
+    # 440 questions of more than 300 tokens, at 1 USD per million.
+    assert float(total[1]) > 440 * 300 / 1e6
 
 
 def test_missing_answers_end_incomplete_and_the_same_command_goes_on(

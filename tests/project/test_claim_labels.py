@@ -46,6 +46,26 @@ def test_a_document_and_a_key_are_read_where_columns_name_them():
     assert [*labelled.frame["label"]] == ["entailed", "not_entailed", "entailed"]
 
 
+def test_documents_with_the_same_question_are_one_and_counted():
+    frame = claims(["pass", "fail", "pass", "fail"], doc_id=["a", "b", "c", "d"])
+    frame.loc[3, ["source", "claim"]] = frame.loc[0, ["source", "claim"]]
+    labelled = read(frame)
+    assert [*labelled.frame["doc"]] == ["a", "b", "c", "a"]
+    assert any(note.startswith("1 document with a claim") for note in labelled.notes)
+    # The same premise with another claim is another question.
+    assert "Source 0." == frame.loc[1, "source"] == frame.loc[0, "source"]
+
+
+@pytest.mark.parametrize("question", ["three_way", "support_grade"])
+def test_options_of_passes_are_refused_where_nothing_passes(question):
+    frame = claims(["entailed", "neutral"] if question == "three_way" else [0, 3])
+    with pytest.raises(BadInput, match="--pass: passes answer --question entailment"):
+        read(frame, question, choices=CHOICES._replace(passes=("entailed",)))
+    with pytest.raises(BadInput, match="--pass-from"):
+        read(frame, question, choices=CHOICES._replace(pass_from=2.0))
+    assert len(read(frame, question).frame) == 2
+
+
 def test_words_of_a_pass_are_asked_for_and_the_remedy_reads_them():
     frame = claims(["grounded", "made up", "grounded"])
     with pytest.raises(BadInput, match="--pass"):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from metassay.statistics.judge_choice import choose_judge, labels_for
+from metassay.statistics.judge_choice import choose_judge, labels_for, pick_judge
 
 DOCUMENTS, ROWS = 40, 3
 
@@ -66,6 +66,20 @@ def test_balanced_accuracy_is_the_mean_over_passes_and_fails():
     assert choice.telling.values == pytest.approx(np.mean(of_classes, axis=0))
     gain = np.mean(of_classes, axis=0)[choice.chosen] - np.mean(of_classes, axis=0)[0]
     assert choice.gain == pytest.approx(gain)
+
+
+def test_a_tie_keeps_the_present_judge_whatever_the_last_digits_are():
+    # Of 10 passes and 30 fails: 3/10 and 0/30, or 2/10 and 3/30, whose sums are equal.
+    passed = np.repeat([1.0, 0.0], [10, 30])
+    present = np.zeros(40)
+    present[:3] = 1
+    other = np.zeros(40)
+    other[:2] = 1
+    other[10:13] = 1
+    assert 0.2 + 0.1 > 0.3
+    for right in ([present, other], [other, present]):
+        picked = pick_judge(np.stack(right), passed, by="balanced_accuracy")
+        assert picked == 0
 
 
 def test_a_judge_that_passes_everything_is_not_the_best_by_balanced_accuracy():
