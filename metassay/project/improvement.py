@@ -54,12 +54,12 @@ _WORDS = {"entailed": "pass", "not_entailed": "fail"}  # which every judge-check
 class Answers(NamedTuple):
     """A candidate's answers to rows, as texts, None for none; and what they took.
 
-    `asked`: the keys of all questions that were put for them, by the name of the model.
+    `questions`: the keys of all questions that were put for them, by the name of the model.
     `n_missing`: answers of language models that another run may bring.
     """
 
     by_row: Mapping[int, str | None]
-    asked: Mapping[str, Collection[str]]
+    questions: Mapping[str, Collection[str]]
     tokens: float
     n_missing: int
 
@@ -208,14 +208,14 @@ def ask_candidate(
 ) -> Answers:
     """Ask a candidate about the rows; raises Unfinished if answers are missing for now."""
     chosen = candidate.chosen
-    asked: dict[str, set[str]] = {}
+    questions: dict[str, set[str]] = {}
 
     def provide(kind: Chosen) -> Resources:
         resources = session.provide(kind)
         use = kind.record.model(kind.options)
         if use is None:
             return resources
-        keys = asked.setdefault(use.model, set())
+        keys = questions.setdefault(use.model, set())
         model = resources.require_model()
 
         def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
@@ -244,7 +244,7 @@ def ask_candidate(
     n_failed = int((table["status"] == "error").sum())
     return Answers(
         by_row=by_row,
-        asked=asked,
+        questions=questions,
         tokens=float(tokens) if pd.notna(tokens) else 0.0,
         n_missing=n_failed if llm_members(chosen) else 0,
     )
@@ -494,11 +494,11 @@ def _price(answers: Answers, session: Session) -> str:
     Of a cascade, rows that its first judge decides cost no more, though the ledger has
     answers to them if its second judge was asked as another candidate.
     """
-    if not answers.asked:
+    if not answers.questions:
         return "nothing, as no language model is asked"
     n_rows = len(answers.by_row)
     by_currency: dict[str, float] = {}
-    for name, keys in answers.asked.items():
+    for name, keys in answers.questions.items():
         prices = find_model(session.models, name).prices
         if prices is None:
             tokens = 1000 * answers.tokens / n_rows
