@@ -214,7 +214,9 @@ def _make_card(
     base = base_rates(rows, guess[places].astype(np.intp))
     if labels.kind == RANKINGS:
         numbers |= _ranking_numbers(labels.judges[name], here, labels)
-        base[KENDALL] = _ranking_numbers(guess, here, labels)[KENDALL].value
+        # Of the pairs that the judge ranked, as its own tau is.
+        judged = np.where(np.isfinite(labels.judges[name]), guess, np.nan)
+        base[KENDALL] = _ranking_numbers(judged, here, labels)[KENDALL].value
     else:
         numbers |= _position_numbers(name, here, pairs, rng)
     if part == WHOLE and pairs.systems:
@@ -269,13 +271,13 @@ def _ranking_rows(pairs: Pairs) -> Iterator[dict[str, Any]]:
     place[lists] = np.arange(lists.size)
     for name, judge in labels.judges.items():
         tau = kendall_by_list(judge, labels.table, lists, n_lists)
+        n_pairs = np.bincount(lists[np.isfinite(judge)], minlength=n_lists)
         for code in np.argsort(tau, kind="stable"):
-            judged = np.isfinite(judge) & (lists == code)
             yield {
                 "judge": name,
                 "doc": documents[place[code]],
                 KENDALL: tau[code],
-                "pairs": int(np.count_nonzero(judged)),
+                "pairs": int(n_pairs[code]),
                 "why_blank": ""
                 if np.isfinite(tau[code])
                 else "all tied, or not ranked",
@@ -355,7 +357,7 @@ def _answer(pairs: Pairs, tables: Tables) -> Iterator[str]:
     counted_names = _BOARDS[PREFERENCES]
     if pairs.labels.kind == RANKINGS:
         counted_names = {KENDALL: "ranked documents"}
-        yield from _kendall_words(first, card, pairs)
+        yield from _kendall_words(first, card, pairs, tables)
     else:
         yield from _position_words(first, card)
     if pairs.systems:
@@ -366,7 +368,9 @@ def _answer(pairs: Pairs, tables: Tables) -> Iterator[str]:
     yield from name_disagreements(tables, first, card["agreement"]["n"])
 
 
-def _kendall_words(judge: str, card: Mapping[str, Any], pairs: Pairs) -> Iterator[str]:
+def _kendall_words(
+    judge: str, card: Mapping[str, Any], pairs: Pairs, tables: Tables
+) -> Iterator[str]:
     """Say how a judge ranks, beside raters and one that knows only which system is better."""
     tau = card[KENDALL]
     if tau["value"] is None:
@@ -374,13 +378,24 @@ def _kendall_words(judge: str, card: Mapping[str, Any], pairs: Pairs) -> Iterato
         return
     beside = ""
     if AMONG in card:
-        beside += f"; raters among themselves {cell_of(card[AMONG])}"
+        among = card[AMONG]
+        beside += f"; raters among themselves {cell_of(among)}"
+        if among["n"] != tau["n"]:
+            beside += f", of {among['n']:,}"
     if pairs.systems and tau["base_rate"] is not None:
         beside += f"; knowing only which system is better {short(tau['base_rate'])}"
     yield (
         f"{shorten(judge)} and people rank the texts of a document with a tau of"
         f" {cell_of(tau)}, mean of {counted(tau['n'], 'document')}{beside}."
     )
+    documents = rows_by("doc", tables, "rankings", judge).values()
+    n_undefined = sum(row[KENDALL] is None and row["pairs"] > 0 for row in documents)
+    if n_undefined:
+        yield (
+            f"{counted(n_undefined, 'more document')} that {shorten(judge)} ranks"
+            f" {'has' if n_undefined == 1 else 'have'} no tau: it or people tie all texts"
+            " that both rank."
+        )
 
 
 def _warn_of_ends(pairs: Pairs, tables: Tables) -> Iterator[DataWarning]:

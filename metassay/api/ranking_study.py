@@ -43,6 +43,10 @@ class RankColumns(NamedTuple):
 
     ranks: tuple[str, ...]  # 1, 2, 3 ... once in nearly all documents, or called ranks
     likely: tuple[str, ...]  # the same in half of the documents or more, as with ties
+    called: tuple[
+        str, ...
+    ]  # called ranks, but with others than 1 to the number of texts
+    small: tuple[str, ...]  # from 1 to the number of texts, as ranks with ties are
 
 
 def holds_rankings(roles: ColumnRoles) -> bool:
@@ -64,7 +68,8 @@ def holds_rankings(roles: ColumnRoles) -> bool:
         )
         faults.add(roles.sheet.head, what, fix)
     raise_problems(faults.lines())
-    return bool(columns.ranks or {*columns.likely} & {*choices.lower})
+    is_likely = {*columns.likely} & {*choices.lower}
+    return bool(columns.ranks or columns.called or is_likely)
 
 
 def _rank_columns(roles: ColumnRoles) -> RankColumns:
@@ -72,14 +77,15 @@ def _rank_columns(roles: ColumnRoles) -> RankColumns:
     choices, sheet = roles.choices, roles.answers
     of_other_kind = choices.passes or choices.classes or choices.pass_from is not None
     names = [name for name in roles.labels if sheet.cells(name)]
+    none = RankColumns(ranks=(), likely=(), called=(), small=())
     if of_other_kind or not choices.doc:
-        return RankColumns(ranks=(), likely=())
+        return none
     if not all(holds_numbers(sheet, name) for name in names):
-        return RankColumns(ranks=(), likely=())
+        return none
     within = [choices.doc, *filter(None, [choices.rater])]
     keys = {column: to_keys(sheet.frame[column]).to_numpy() for column in within}
     if not pd.DataFrame(keys).duplicated().any():
-        return RankColumns(ranks=(), likely=())
+        return none
     values = [
         pd.DataFrame({**keys, "label": name, "value": sheet.values(name)})
         for name in names
@@ -87,10 +93,19 @@ def _rank_columns(roles: ColumnRoles) -> RankColumns:
     table = pd.concat(values, ignore_index=True)
     table = table.replace({"value": {np.inf: np.nan}})
     ranks, likely = find_rankings(table, "label", within)
+    lists = table.groupby(["label", *within])["value"]
+    fits = table["value"].isna() | table["value"].between(1, lists.transform("size"))
+    is_small = fits.groupby(table["label"]).all()
+    # One number in a list ranks nothing.
+    is_small &= lists.count().groupby("label").max() > 1
+    small = [name for name in names if is_small[name]]
     called = [name for name in names if _RANK.search(name.casefold())]
+    ranks += [name for name in called if name in small and name not in ranks]
     return RankColumns(
-        ranks=tuple(dict.fromkeys([*ranks, *called])),
+        ranks=tuple(ranks),
         likely=tuple(name for name in likely if name not in called),
+        called=tuple(name for name in called if name not in ranks),
+        small=tuple(name for name in small if name not in ranks),
     )
 
 
@@ -138,7 +153,11 @@ def read_rankings(roles: ColumnRoles) -> Pairs:
         table=people,
         n=np.isfinite(people).sum(axis=0).astype(np.float64),
         cluster=cluster_codes(items["doc"], len(items)),
-        choices=roles.choices._replace(system=""),
+        choices=roles.choices._replace(
+            system="",
+            lower=tuple(name for name in directions if directions[name] == "lower"),
+            higher=tuple(name for name in directions if directions[name] == "higher"),
+        ),
         notes=(notes[0], *note_columns(roles, notes[1:])),
     )
     return Pairs(
@@ -160,10 +179,18 @@ def _directions(roles: ColumnRoles, faults: Findings) -> dict[str, str]:
         better = "lower"
         if name in choices.higher:
             better = "higher"
+        elif name in choices.lower:
+            better = "lower"
         elif name in columns.ranks:
             if guess_direction(name) != "lower" and names_quality(name):
                 _ask(roles, name, "has each of 1, 2, 3 ... once per document", faults)
-        elif name not in choices.lower:
+        elif name in columns.called:
+            what = "is called a rank, and has numbers that are no ranks of these texts"
+            _ask(roles, name, what, faults)
+        elif name in (*columns.likely, *columns.small):
+            what = "has numbers from 1 to the number of texts, as ranks with ties have"
+            _ask(roles, name, what, faults)
+        else:
             better = guess_direction(name)
             if better not in ("lower", "higher"):
                 _ask(roles, name, "is compared with ranks", faults)
@@ -173,8 +200,6 @@ def _directions(roles: ColumnRoles, faults: Findings) -> dict[str, str]:
 
 def _ask(roles: ColumnRoles, name: str, what: str, faults: Findings) -> None:
     choices = roles.choices
-    if name in choices.lower:
-        return
     word = write_words([name], choices)
     lower, higher = choices.option("lower", word), choices.option("higher", word)
     fix = f"say {lower} if 1 is the best, or {higher} if more is better"
@@ -234,7 +259,7 @@ def _pair_items(
 
 
 def _sizes(roles: ColumnRoles, labelled: LabelledItems, people: Array) -> Iterator[str]:
-    """Say how many texts and documents there are, and how many people and judges ranked."""
+    """Say how many texts and documents there are, and what people ranked of them."""
     doc = roles.choices.doc
     ranked = np.isfinite(labelled.table).any(axis=0)
     documents = labelled.items["doc"]

@@ -118,6 +118,13 @@ def read_systems(sheet: Sheet, choices: Choices) -> Board:
     sheet = choose_rows(sheet, choices.rows, faults)
     column = _system_column(sheet, choices)
     scores, people = _sides(sheet, choices, column)
+    for name in (*choices.judge, *choices.human):
+        if name not in (*scores, *people):
+            what = (
+                f"column {quoted(name)} has no numbers, which systems are compared by"
+            )
+            fix = f"name one of these: {listed([*scores, *people])}"
+            faults.add(sheet.head, what, fix)
     neither = [
         name
         for name in scores
@@ -206,7 +213,7 @@ def check_systems(board: Board) -> Checked:
         tables={"systems": table},
         notes=board.notes,
         choices={**board.choices._asdict(), "file": board.name, "kind": SYSTEMS},
-        answer=(*answer, _limits(len(board.systems))),
+        answer=(*answer, _limits(len(board.systems), len(board.people))),
         unmet=(),
         board=tuple(line[:WIDE] for line in lines),
         cards=(),
@@ -276,7 +283,9 @@ def _chances(board: Board, who: str) -> list[tuple[float, float]]:
 def _verdict(row: Mapping[str, Any], level: float) -> str:
     if row["n_systems"] < FEWEST or np.isnan(row["pearson"]):
         return FEW if row["n_systems"] < FEWEST else OPEN
-    if not row["p_of_best"] < level:
+    # Shares of orders can equal the level exactly (6 of 120); 1 - .95 is a little more
+    # than .05.
+    if not row["p_of_best"] < level - 1e-9:
         return OPEN
     return RELATED if row["pearson"] > 0 else TURNED
 
@@ -335,8 +344,13 @@ def _answer(rows: list[dict[str, Any]], who: str) -> Iterator[str]:
         )
 
 
-def _limits(n: int) -> str:
-    return (
+def _limits(n: int, n_people: int) -> str:
+    alone = ""
+    if n_people > 1:
+        alone = (
+            f"Each of the {n_people} columns of people's scores is tested by itself. "
+        )
+    return alone + (
         f"Intervals are for other systems like these {n}. Nothing here is about single"
         " texts: that takes scores and ratings of texts (metassay meta-eval SCORES"
         " RATINGS), which also tell more of these systems."

@@ -144,6 +144,11 @@ def check_names(sheet: Sheet, options: Choices) -> None:
             f"column {quoted(name)} is named as judge and as human",
             "name one",
         )
+    for name in {*options.lower} & {*options.higher}:
+        lower = options.option("lower", write_words([name], options))
+        higher = options.option("higher", write_words([name], options))
+        what = f"column {quoted(name)} is named by {lower} and by {higher}"
+        faults.add(sheet.head, what, "name it by one")
     raise_problems(faults.lines())
 
 

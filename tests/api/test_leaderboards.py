@@ -1,5 +1,6 @@
 """A table with one row per system: about systems, with doubt, and never about texts."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -78,10 +79,40 @@ def test_two_or_three_systems_have_no_interval(n: int) -> None:
     assert np.isnan(row["p"])
 
 
-def test_four_systems_cannot_show_anything() -> None:
+def test_four_systems_with_one_pair_in_another_order_show_nothing() -> None:
     row = only_row(judge_check(board().head(4)))
     assert row["verdict"] == "not shown"
     assert row["p"] >= 2 / 24
+
+
+def test_p_of_exactly_the_level_shows_nothing() -> None:
+    human, score = [13, 14, 20, 24, 28], [14, 5, 17, 21, 25]
+    frame = pd.DataFrame({"system": list("abcde"), "bleu": score, "human": human})
+    as_large = [
+        abs(np.corrcoef(score, order)[0, 1])
+        >= abs(np.corrcoef(score, human)[0, 1]) - 1e-9
+        for order in itertools.permutations(human)
+    ]
+    assert sum(as_large) == 6
+    row = only_row(judge_check(frame))
+    assert row["p"] == 6 / 120
+    assert row["verdict"] == "not shown"
+
+
+def test_a_named_column_without_numbers_is_refused() -> None:
+    frame = board(words=list("abcdefg"))
+    with pytest.raises(BadInput, match="column 'words' has no numbers"):
+        judge_check(frame, judge=["bleu", "words"])
+
+
+def test_a_column_whose_less_and_more_is_better_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"'bleu' is named by lower=.* and by higher="):
+        judge_check(board(), lower="bleu", higher="bleu")
+
+
+def test_several_columns_of_people_are_said_to_be_tested_one_by_one() -> None:
+    results = judge_check(board(human_fluency=HUMAN[::-1]))
+    assert "Each of the 2 columns of people's scores" in " ".join(results.answer)
 
 
 def test_a_score_that_is_better_the_less_is_turned() -> None:

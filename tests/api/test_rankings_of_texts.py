@@ -121,6 +121,28 @@ def test_ties_and_missing_ranks_are_counted_and_not_the_last() -> None:
     assert number(results, "kendall") == pytest.approx(mean_tau(as_judge))
 
 
+def test_the_better_system_is_compared_on_the_documents_that_the_judge_ranked() -> None:
+    frame = table()
+    frame["judge"] = frame["judge"].astype(float)
+    unranked = frame["doc_id"].isin([f"d{n}" for n in range(20)])
+    frame.loc[unranked, "judge"] = np.nan
+    by_strength = scipy.stats.rankdata(-STRENGTH)
+    known = frame.assign(judge=np.tile(by_strength, 30))
+    card = judge_check(frame).card.set_index("statistic")
+    assert card.loc["kendall", "n"] == 10
+    assert card.loc["kendall", "base_rate"] == pytest.approx(mean_tau(known[~unranked]))
+    assert mean_tau(known[~unranked]) != pytest.approx(mean_tau(known))
+
+
+def test_documents_whose_texts_are_all_tied_are_said_to_be_out_of_the_mean() -> None:
+    frame = table().rename(columns={"judge": "judge_rank"})
+    frame.loc[frame["doc_id"].isin(["d3", "d4"]), "judge_rank"] = 1
+    answer = " ".join(judge_check(frame).answer)
+    assert "mean of 28 documents" in answer
+    assert "2 more documents that judge_rank ranks have no tau" in answer
+    assert "no tau" not in " ".join(judge_check(table()).answer)
+
+
 def test_without_systems_nothing_is_said_of_them() -> None:
     results = judge_check(table().drop(columns="system"))
     assert "strengths" not in results.tables
@@ -170,6 +192,37 @@ def test_a_judge_that_ranks_the_other_way_round_is_warned_of() -> None:
     again = judge_check(frame, higher="judge")
     assert not any("the other way round" in line for line in again.warnings)
     assert number(again, "kendall") == -number(results, "kendall")
+
+
+def test_the_remedy_for_scores_that_rank_the_other_way_round_turns_them() -> None:
+    frame = table()
+    frame["judge"] = 7.5 * frame["judge"]
+    (warning,) = judge_check(frame).warnings
+    assert "lower=['judge']" in warning
+    turned = judge_check(frame, lower=["judge"])
+    assert not turned.warnings
+    assert number(turned, "kendall") == pytest.approx(mean_tau(table()))
+
+
+def test_a_score_that_is_called_a_ranking_is_asked_about() -> None:
+    frame = table()
+    frame["ranking_score"] = 1 / frame.pop("judge")
+    assert "has numbers that are no ranks of these texts" in refused(
+        frame, judge="ranking_score"
+    )
+    results = judge_check(frame, judge="ranking_score", higher="ranking_score")
+    assert number(results, "kendall") == pytest.approx(mean_tau(table()))
+
+
+@pytest.mark.parametrize("documents", [10, 25])
+def test_ranks_with_ties_beside_ranks_without_are_asked_about(documents: int) -> None:
+    frame = table()
+    tied = frame["doc_id"].isin([f"d{n}" for n in range(documents)])
+    frame.loc[tied & (frame["human"] == 2), "human"] = 1
+    assert "as ranks with ties have" in refused(frame)
+    results = judge_check(frame, lower="human")
+    assert number(results, "kendall") == pytest.approx(mean_tau(frame))
+    assert number(results, "kendall") > 0.5
 
 
 def test_a_required_tau_that_is_not_reached_is_unmet() -> None:

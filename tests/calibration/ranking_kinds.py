@@ -149,7 +149,8 @@ def false_rate(systems, scores, *, studies=STUDIES, seed=0):
     shown = 0
     for _ in range(studies):
         values, people = rng.normal(size=(scores, systems)), rng.normal(size=systems)
-        shown += np.min(permutation_p(values, people, rng)[1]) < 1 - CONFIDENCE
+        # Of 120 orders 6 are .05 exactly, which is not below it.
+        shown += np.min(permutation_p(values, people, rng)[1]) < 0.05 - 1e-9
     return shown / studies
 
 

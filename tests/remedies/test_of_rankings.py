@@ -31,6 +31,10 @@ BOARD = "system,bleu,edit_free,human\n" + "".join(
     f"s{n},{20 + n},{n % 4},{n % 5}\n" for n in range(8)
 )
 
+LICENCES = "system,bleu,licence,human\n" + "".join(
+    f"s{n},{20 + n},{('mit', 'apache')[n % 2]},{n % 5}\n" for n in range(8)
+)
+
 REFUSALS: dict[str, Refusal] = {
     "a score of which nothing tells whether more is better": Refusal(
         "check b.csv",
@@ -80,6 +84,34 @@ REFUSALS: dict[str, Refusal] = {
         "'human' has each of 1, 2, 3 ... once in most documents",
         "--higher human",
         (add("--higher human"),),
+    ),
+    "ranks with ties beside ranks without": Refusal(
+        "judge-check r.csv",
+        {"r.csv": ranks(ties=5)},
+        "'human' has numbers from 1 to the number of texts, as ranks with ties have",
+        "--lower human",
+        (add("--lower human"),),
+    ),
+    "scores that are called ranks": Refusal(
+        "judge-check r.csv",
+        {"r.csv": ranks(judge="judge_rank").replace(",3,", ",0.5,")},
+        "'judge_rank' is called a rank, and has numbers that are no ranks",
+        "--higher judge_rank",
+        (add("--higher judge_rank"),),
+    ),
+    "a column by which both less and more is better": Refusal(
+        "judge-check r.csv --lower judge --higher judge",
+        {"r.csv": ranks()},
+        "column 'judge' is named by --lower judge and by --higher judge",
+        "name it by one",
+        (retype(" --higher judge", ""),),
+    ),
+    "a score of systems without numbers": Refusal(
+        "judge-check b.csv --judge bleu --judge licence",
+        {"b.csv": LICENCES},
+        "column 'licence' has no numbers, which systems are compared by",
+        "name one of these: 'bleu', 'human'",
+        (retype(" --judge licence", ""),),
     ),
     "one rank in a document": Refusal(
         "judge-check r.csv",
