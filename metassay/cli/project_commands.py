@@ -215,7 +215,7 @@ scores, `notes` the notes of stages on the data, `answers` the questions to lang
 others are in docs/tables.md. Columns that may contain texts are left out.
 
 --html writes the report as one file that you can send. It contains the texts only if the access
-class of the data is public.""",
+class of all data that the benchmark reads is public.""",
         arguments={
             "name": BENCHMARK,
             "table": Argument(

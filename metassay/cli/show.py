@@ -91,7 +91,7 @@ def _show_table(args: argparse.Namespace) -> None:
 
 
 def _write_html(name: str, file: Path) -> None:
-    """Write a report as one file; with its texts only if their access class is public."""
+    """Write a report as one file; with its texts only if all data that it reads are public."""
     folder = Path("reports") / name
     if not (folder / "index.html").is_file():
         raise BadInput(f"{folder} has no report; metassay run {name} makes it")
@@ -100,7 +100,7 @@ def _write_html(name: str, file: Path) -> None:
     with whole_file(file) as out:
         out.write(page)
     has = "with" if texts else "without"
-    why = "" if texts else ", since the access class of the data is not public"
+    why = "" if texts else ", since it reads data whose access class is not public"
     size = len(page) / 1_000_000
     print(f"{file}: the report {has} its texts{why}, {size:.1f} MB in one file")
 

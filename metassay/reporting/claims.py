@@ -8,7 +8,7 @@ from metassay.reporting import contract as c
 from metassay.reporting.shell import LARGEST, PageFolder, encode_column
 from metassay.tables.names import base_metric
 
-# What a text fails where a judgment by a measure counts against it. The measure that
+# What is wrong with a line that a measure counts against its text. The measure that
 # finds invented facts comes first: it is what a reader looks for.
 _FAILS = {
     "faithfulness": "not supported by the source",
@@ -36,7 +36,7 @@ _OTHERS = 100  # bytes of a row beside its texts, about
 def sort_scorers(
     heads: Collection[tuple[str, str]], judges: Sequence[str]
 ) -> list[c.Scorer]:
-    """Sort measures and judges as a reader chooses among them, with what failing means."""
+    """Sort measures and judges as the page offers them, each with what failing means."""
     order = list(_FAILS)
 
     def place(head: tuple[str, str]) -> tuple[int, str, int]:

@@ -113,6 +113,34 @@ def test_a_note_is_written_and_then_written_again_in_short() -> None:
     assert "|rewrite:rewrite-compact#" in recipe
 
 
+def test_each_document_gets_its_own_notes_in_any_order_of_the_sources() -> None:
+    names = ["c", "a", "d", "b"]
+    frame = pd.DataFrame(
+        {"doc_id": names, "passages": [[f"Patient {name}."] for name in names]}
+    )
+    frame.loc[1, "passages"][0] = " "  # of a there is no description
+
+    def answer(material: str) -> str:
+        name = next(name for name in names if f"atient {name}." in material)
+        if name == "b":
+            return "refused"
+        return (
+            f"Short, patient {name}."
+            if "compact version" in material
+            else (f"History\nOf patient {name}.\nPhysical Examination\nClear.")
+        )
+
+    texts = write_notes(
+        frame, "s", options(), ScriptedModel(answer), DECODING, prompts=PROMPTS
+    )
+    rows = texts.set_index(["doc_id", "part"])
+    assert rows.loc["a", "status"].tolist() == ["error"] * 4
+    assert rows.loc["b", "status"].tolist() == ["refused"] * 4
+    for name in ("c", "d"):
+        assert rows.loc[(name, "history"), "text"] == f"Of patient {name}."
+        assert rows.loc[(name, "compact"), "text"] == f"Short, patient {name}."
+
+
 @pytest.mark.parametrize(
     "note",
     [

@@ -27,12 +27,14 @@ from metassay.reporting.judge_test import (
 from metassay.reporting.names import ShownAs
 from metassay.reporting.page import NO_MORE
 from metassay.reporting.published.index import compare_judges
+from metassay.reporting.single_file import single_file
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.notes import NOTES
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import Table
 from metassay.tables.ratings import RATINGS
+from tests.page.test_single_file import read_blocks
 from tests.reporting import page_data
 from tests.reporting.conftest import changed
 from tests.reporting.invented_report import PUBLISHED, SCRIPT, Rows, lines
@@ -496,6 +498,15 @@ def test_files_have_no_texts(written):
     assert figures == {"reliability.svg", "reliability.png"}
     for path in written.glob("*.*"):
         assert not re.search("Premise|Hypothesis", path.read_text(encoding="utf-8"))
+
+
+def test_one_file_without_texts_has_no_premise_hypothesis_or_explanation(written):
+    texts = re.compile(r"Premise \d|Hypothesis of|words on m")
+    sent = read_blocks(single_file(written, texts=True))
+    assert len(set(texts.findall("".join(sent.values())))) == 4
+    sent = read_blocks(single_file(written, texts=False))
+    assert "tables/verdicts/0" in sent
+    assert not texts.search("".join(sent.values()))
 
 
 @pytest.mark.usefixtures("no_figures")

@@ -13,6 +13,9 @@ from matplotlib import pyplot
 
 from metassay.core.errors import BadInput
 from metassay.reporting.report import write_report
+from metassay.reporting.shell import encode
+from metassay.reporting.single_file import single_file
+from tests.page.test_single_file import read_blocks
 from tests.reporting.invented_report import meta_rows
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +50,27 @@ def test_files(written):
         for name in ("head", "since", "documents/0", "search/0", "claims/0")
     }
     assert set(files_in(written)) == expected
+
+
+def test_one_file_without_texts_has_no_source_text_or_claim(frames, written):
+    """Every text of the benchmark's tables, of 12 characters or more."""
+    known = {
+        text.strip()
+        for table, column in (
+            ("texts", "text"),
+            ("parts", "text"),
+            ("units", "text"),
+            ("judgments", "explanation"),
+        )
+        for text in frames[table][column].dropna()
+    }
+    known |= {text for passages in frames["sources"]["passages"] for text in passages}
+    # as JSON has them
+    encoded = {encode(text).decode()[1:-1] for text in known if len(text) >= 12}
+    whole = "".join(read_blocks(single_file(written, texts=True)).values())
+    assert len([text for text in encoded if text in whole]) > 10
+    sent = "".join(read_blocks(single_file(written, texts=False)).values())
+    assert [text for text in encoded if text in sent] == []
 
 
 def test_same_bytes_elsewhere_with_other_hashes_and_settings(
@@ -87,7 +111,7 @@ def test_row_order_of_the_input_changes_nothing_on_the_page(
     assert dict(matplotlib.rcParams) == before  # no state outlives a drawing
     assert pyplot.get_fignums() == []
     left, right = files_in(written), files_in(tmp_path / "out")
-    in_order_of_input = (".csv", ".md", "ranks/0.js")
+    in_order_of_input = (".csv", "ranks/0.js")
     names = [name for name in left if not name.endswith(in_order_of_input)]
     assert [name for name in names if left[name] != right[name]] == []
 
