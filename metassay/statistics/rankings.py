@@ -14,8 +14,9 @@ from metassay.statistics.shares import UNDEFINED, Estimate
 # What a preference says in favour of the first text, by code; the last is for none.
 _SIGN = np.array([1.0, -1.0, 0.0, 0.0])
 FEWEST_LISTS = 4  # below which a mean of Kendall's tau has no interval
-# Lists with a tau of 0 that are added for an interval. Without it, 27 % of the intervals
-# of 6 pairs hold a tau of .9; with one, 90 % of those of 10.
+# Lists with a tau of 0 that are added for an interval. Of lists of two texts whose mean
+# tau is .9, intervals of 6 to 40 lists then hold it in 95 to 99 %; with one added list,
+# those of 10 in 91 %. With none, lists that are all in people's order leave no doubt.
 ADDED = 0.5
 
 

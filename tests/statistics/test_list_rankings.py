@@ -85,6 +85,18 @@ def test_lists_that_are_all_alike_leave_doubt_that_falls_with_their_number() -> 
     assert few.high == 1
 
 
+@pytest.mark.parametrize("n", [6, 10, 20, 40])
+def test_intervals_of_few_lists_of_two_texts_hold_their_mean(n: int) -> None:
+    # A tau is 1 or -1 there; of a mean of .9, 95 % are 1. All outcomes, by their chances.
+    coverage = 0.0
+    for alike in range(n + 1):
+        taus = np.repeat([1.0, -1.0], [alike, n - alike])
+        mean = mean_kendall(taus, confidence=0.95)
+        if mean.low <= 0.9 <= mean.high:
+            coverage += scipy.stats.binom.pmf(alike, n, 0.95)
+    assert 0.95 <= coverage <= 0.99
+
+
 def test_three_lists_have_no_interval() -> None:
     mean = mean_kendall(np.array([1.0, 0.0, 0.5]), confidence=0.95)
     assert mean.value == 0.5
