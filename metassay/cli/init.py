@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metassay.cli.terminal import page
+from metassay.cli.terminal import confirm, page
 from metassay.cli.tool_files import propose_import
 from metassay.core.atomic import write_if_changed
 from metassay.core.errors import BadInput, raise_problems
@@ -206,7 +206,7 @@ def _content(
     more = ["--name", args.name] if args.name else []
     more += ["--run"] if args.run else []
     more += _model_words(args)
-    if not args.yes and not _confirm(
+    if not args.yes and not _confirm_guesses(
         summary.command(args.folder, request, spreadsheets, more)
     ):
         return None
@@ -214,17 +214,17 @@ def _content(
     return summary.project_of(name, spreadsheets, file_names)
 
 
-def _confirm(command: str) -> bool:
-    """Ask once; without a terminal, raise BadInput with the command that confirms."""
-    if not sys.stdin.isatty():
-        raise BadInput(
-            [
-                "the guesses need a confirmation, and there is no terminal; nothing was"
-                " made. Correct this command and run it:",
-                f"  {command}",
-            ]
-        )
-    if input("Is all of this right? [y/n] ").strip().lower() in ("y", "yes"):
+def _confirm_guesses(command: str) -> bool:
+    """Ask once whether the guesses are right; print the command to correct if not.
+
+    Without a terminal, raise BadInput with the command that confirms.
+    """
+    refusal = [
+        "the guesses need a confirmation, and there is no terminal; nothing was made."
+        " Correct this command and run it:",
+        f"  {command}",
+    ]
+    if confirm("Is all of this right?", without_terminal=refusal):
         return True
     print(f"correct this command and run it:\n{command}")
     return False

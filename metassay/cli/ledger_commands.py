@@ -12,7 +12,7 @@ from rich.table import Column
 from rich.text import Text
 
 from metassay.cli.project import check_project
-from metassay.cli.terminal import folded, ruled
+from metassay.cli.terminal import confirm, folded, ruled
 from metassay.core.atomic import is_stdout
 from metassay.core.errors import BadInput
 from metassay.core.params import MaxCost
@@ -122,19 +122,15 @@ def confirm_price(words: Sequence[str]) -> bool:
 
     Without a terminal, raise BadInput with the command of these words that confirms.
     """
-    if not sys.stdin.isatty():
-        raise BadInput(
-            [
-                "the price needs a confirmation, and there is no terminal; nothing was"
-                " asked. To go on:",
-                f"  {shlex.join(words)} --yes",
-            ]
-        )
-    answer = input("Ask all of this? [y/n] ").strip().lower()
-    if answer not in ("y", "yes"):
-        print("nothing was asked", file=sys.stderr)
-        return False
-    return True
+    refusal = [
+        "the price needs a confirmation, and there is no terminal; nothing was asked."
+        " To go on:",
+        f"  {shlex.join(words)} --yes",
+    ]
+    if confirm("Ask all of this?", without_terminal=refusal):
+        return True
+    print("nothing was asked", file=sys.stderr)
+    return False
 
 
 def stats(_: argparse.Namespace) -> int:

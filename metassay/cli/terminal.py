@@ -1,11 +1,15 @@
 """Shared output of commands: tables that cut no name, plain lines, and where a report lies."""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
+
+from metassay.core.errors import BadInput
 
 
 def folded(*heads: str, title: str) -> Table:
@@ -31,6 +35,13 @@ def say(console: Console, *lines: str, wrap: bool = True, **options: Any) -> Non
         console.print(
             line, markup=False, highlight=False, soft_wrap=not wrap, **options
         )
+
+
+def confirm(question: str, *, without_terminal: Sequence[str]) -> bool:
+    """Ask once for yes or no; without a terminal, raise BadInput with these lines."""
+    if not sys.stdin.isatty():
+        raise BadInput(without_terminal)
+    return input(f"{question} [y/n] ").strip().lower() in ("y", "yes")
 
 
 def page(name: str) -> Path:

@@ -8,7 +8,12 @@ import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.classes import classes_at
-from metassay.meta_evaluation.exact_tests import LevelTests, StudyTests, run_level
+from metassay.meta_evaluation.exact_tests import (
+    EQUAL,
+    LevelTests,
+    StudyTests,
+    run_level,
+)
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.meta_evaluation.verdicts import OF_NO_OTHERS
@@ -126,7 +131,8 @@ def _shown_within(
         return [None] * len(places)
     if by_documents is None:
         return [False] * len(places)
-    return [bool(by_documents[i, 0] < 1.0 - options.confidence) for i in places]
+    level_of_p = 1.0 - options.confidence - EQUAL
+    return [bool(by_documents[i, 0] < level_of_p) for i in places]
 
 
 def _numbers_alone(

@@ -43,7 +43,7 @@ class MistOptions(Options):
     rule: Literal["described", "printed"] = "described"
 
 
-_OF_WORDS = {
+_MADE_FROM = {
     "graph": "graph",
     "text": "text, no graph embedding",
     "terms": "terms, no graph embedding",
@@ -123,7 +123,7 @@ KIND = Metric(
     recipe=lambda options: (
         f"linker:{linkers.recipe(options.linker)}|rule:{options.rule}"
         f"|vectors:{','.join(map(linkers.name_and_hash, options.vectors.paths))}"
-        f"|vectors_of:{_OF_WORDS[options.vectors_of]}"
+        f"|vectors_of:{_MADE_FROM[options.vectors_of]}"
     ),
     descriptions=DESCRIPTIONS,
     files=lambda options: linkers.files(options.linker, *options.vectors.paths),

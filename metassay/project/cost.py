@@ -490,7 +490,8 @@ def _fill_texts(texts: pd.DataFrame, stand_ins: StandIns) -> Texts:
             rows.append(row)
         elif text is not None:
             rows.append(row | {"text": text, "status": "ok"})
-            n_stand_ins += not of_its_own
+            if not of_its_own:  # a text is counted once, not each of its parts
+                n_stand_ins += 1
         elif row["part"] == FULL:  # a section that the reference lacks may be left out
             rows.append(row)
     return pd.DataFrame(rows, columns=list(TEXTS.columns)), n_stand_ins
