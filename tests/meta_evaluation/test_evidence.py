@@ -1,10 +1,14 @@
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
-from metassay.meta_evaluation.options import ANY_SHAPE
+from metassay.meta_evaluation.evidence import _shown_within
+from metassay.meta_evaluation.options import ANY_SHAPE, MetaOptions
 from metassay.statistics.agreement import compare_with_rater
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, leave_out
@@ -166,6 +170,17 @@ def test_contrary_cannot_tell_and_undefined():
     assert (
         table.loc[settled, ["needed_systems", "needed_documents"]].isna().all(axis=None)
     )
+
+
+def test_among_texts_a_share_of_orders_that_equals_the_level_is_not_below_it():
+    """1 - .95 is a little more than 6 of 120, as floats."""
+    p = np.array([[6 / 120], [5 / 120]])
+    tests: Any = SimpleNamespace(
+        study=SimpleNamespace(places=[0, 1]),
+        levels={"system": SimpleNamespace(p_alone={"documents": p})},
+    )
+    options = MetaOptions(confidence=0.95)
+    assert _shown_within(tests, "system", options) == [False, True]
 
 
 def test_the_confound_that_leaves_least_is_named():
