@@ -8,7 +8,7 @@ import pytest
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.evidence import _shown_within
-from metassay.meta_evaluation.options import ANY_SHAPE, MetaOptions
+from metassay.meta_evaluation.options import ANY_SHAPE
 from metassay.statistics.agreement import compare_with_rater
 from metassay.statistics.correlation import LEVELS
 from metassay.statistics.jackknife import interval, leave_out
@@ -179,7 +179,7 @@ def test_among_texts_a_share_of_orders_that_equals_the_level_is_not_below_it():
         study=SimpleNamespace(places=[0, 1]),
         levels={"system": SimpleNamespace(p_alone={"documents": p})},
     )
-    options = MetaOptions(confidence=0.95)
+    options = OPTIONS.model_copy(update={"confidence": 0.95})
     assert _shown_within(tests, "system", options) == [False, True]
 
 
