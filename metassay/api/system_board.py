@@ -57,6 +57,8 @@ class Board(NamedTuple):
 
 def holds_systems(sheet: Sheet, choices: Choices) -> bool:
     """Whether a table has one row per system, with numbers of people and of others."""
+    # Values that no row has are reported where the table is read.
+    sheet = choose_rows(sheet, choices.rows, Findings())
     column = _system_column(sheet, choices)
     if not column or choices.doc or choices.rater or system_columns(sheet.columns):
         return False

@@ -174,6 +174,14 @@ def test_tables_of_texts_are_none(frame: pd.DataFrame) -> None:
     assert results.choices["kind"] != "systems"
 
 
+def test_rows_of_one_split_are_a_leaderboard() -> None:
+    splits = [board().assign(split="test"), board(bleu=BLEU[::-1]).assign(split="dev")]
+    results = judge_check(pd.concat(splits), rows={"split": ["test"]})
+    assert results.choices["kind"] == "systems"
+    assert only_row(results)["pearson"] == only_row(judge_check(board()))["pearson"]
+    assert "rows with 'split' = 'test' count; 7 rows left out" in results.notes
+
+
 def test_what_takes_texts_is_refused() -> None:
     with pytest.raises(BadInput, match="takes labels of texts"):
         judge_check(board(), require={"kappa": 0.5})
