@@ -53,9 +53,7 @@ def attack(args: argparse.Namespace) -> int:
     test = _check_test(file, params, judge)
     if any(_asks_models(params, each) for each in test.judges):
         n_questions = print_cost(name)
-        words = ["metassay", "attack", judge]
-        words += ["--dataset", args.dataset] if args.dataset else []
-        if n_questions and not args.yes and not confirm_price(words):
+        if n_questions and not args.yes and not confirm_price(args.typed):
             return REFUSED
     unused = {"prefect_api": None, "ask_again": False, "only": None, "dask": None}
     return run(

@@ -71,7 +71,8 @@ def improve(args: argparse.Namespace) -> int:
         print(
             f"{too_few}. Keep {args.judge}: about {labels_if(improvement.DIFFER):,.0f}"
             f" labelled rows would show a gain of {short(GAIN)}, if judges differ on"
-            f" {100 * improvement.DIFFER:.0f} % of them."
+            f" {100 * improvement.DIFFER:.0f} % of them, and a document's rows do not err"
+            " together; else more."
         )
         return DONE
     wanted = Wanted(
@@ -178,7 +179,8 @@ def _describe_labels(judge: str, claims: ClaimLabels, parts: Parts) -> str:
     gain = improvement.detectable_gain(parts)
     return (
         f"{line} A gain of {short(gain)} will show in 80 % of such searches, if judges"
-        f" differ on {100 * improvement.DIFFER:.0f} % of the rows."
+        f" differ on {100 * improvement.DIFFER:.0f} % of the rows, and a document's rows do"
+        " not err together; else a larger one."
     )
 
 
@@ -212,7 +214,7 @@ def _ask(
     )
     print_next_run(price)
     _check_price(args, price)
-    if price.open_questions and not args.yes and not confirm_price(_words(args)):
+    if price.open_questions and not args.yes and not confirm_price(args.typed):
         return None
     if n_open:
         candidates = [*candidates, *rewrites.ask()]
@@ -238,11 +240,6 @@ def _check_price(args: argparse.Namespace, price: NextRun) -> None:
             f"--max-cost {args.max_cost:g}: the expected price is {expected:.4f}; nothing was"
             " asked. Try fewer kinds of candidates (--try prompts styles), or allow more"
         )
-
-
-def _words(args: argparse.Namespace) -> list[str]:
-    """Return the words of this command, to be typed again."""
-    return ["metassay", *args.typed]
 
 
 class _Rewrites:

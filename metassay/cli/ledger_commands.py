@@ -117,15 +117,16 @@ def print_next_run(next_run: NextRun) -> None:
         console.print(line, soft_wrap=True)
 
 
-def confirm_price(words: Sequence[str]) -> bool:
+def confirm_price(typed: Sequence[str]) -> bool:
     """Ask once whether all of this may be asked; say so if not.
 
-    Without a terminal, raise BadInput with the command of these words that confirms.
+    Without a terminal, raise BadInput with the command that confirms: the words that were
+    typed after `metassay`, and --yes.
     """
     refusal = [
         "the price needs a confirmation, and there is no terminal; nothing was asked."
         " To go on:",
-        f"  {shlex.join(words)} --yes",
+        f"  metassay {shlex.join(typed)} --yes",
     ]
     if confirm("Ask all of this?", without_terminal=refusal):
         return True

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from metassay.cli.main import main
 from metassay.core.exit_codes import INCOMPLETE, REFUSED
-from metassay.project.make import example, make
+from tests.cli.judge_project import make_judge_project
 from tests.judges.llm_setup import asked_in
 from tests.llm.scripted_server import (
     Answer,
@@ -19,7 +18,6 @@ from tests.llm.scripted_server import (
     failed,
 )
 
-KEY = "METASSAY_TEST_KEY"
 FOLDER = Path("benchmarks/attacks_gullible")
 
 
@@ -53,33 +51,7 @@ def project(
 ) -> Path:
     """The example's project, with a language model as a judge; the working folder."""
     root = tmp_path / "project"
-    make(root, example("mine"))
-    monkeypatch.chdir(root)
-    monkeypatch.setenv(KEY, "k")
-    file = root / "params.yaml"
-    params = yaml.safe_load(file.read_text(encoding="utf-8"))
-    params["endpoints"] = {
-        "here": {"kind": "openai", "base_url": server.base_url, "key_env": KEY}
-    }
-    prices = {
-        "date": "2026-11-01",
-        "input_per_million": 1.0,
-        "output_per_million": 2.0,
-        "currency": "USD",
-    }
-    params["models"] = {
-        "m": {"endpoint": "here", "model": "m-1", "max_tokens": 50, "prices": prices}
-    }
-    params["judges"]["gullible"] = {
-        "kind": "llm",
-        "model": "m",
-        "style": "plain",
-        "per_call": "claim",
-        "shots": 0,
-        "rounds": 1,
-    }
-    file.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
-    return root
+    return make_judge_project(root, server, monkeypatch, judge="gullible")
 
 
 def test_a_judge_that_is_not_there_is_named_with_the_nearest(
@@ -103,10 +75,11 @@ def test_the_price_is_of_all_judges_of_the_test(
     other.mkdir()
     (other / "params.yaml").write_text(text, encoding="utf-8")
     capsys.readouterr()
-    assert main(["attack", "lexical"]) == REFUSED
+    assert main(["attack", "lexical", "--jobs", "2"]) == REFUSED
     output = capsys.readouterr()
     assert "in total about" in output.out
-    assert output.err.splitlines()[-1].strip() == "metassay attack lexical --yes"
+    command = "metassay attack lexical --jobs 2 --yes"
+    assert output.err.splitlines()[-1].strip() == command
     assert not server.requests
 
 

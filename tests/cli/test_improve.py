@@ -18,10 +18,10 @@ from metassay.datasets.clearance import open_labels_session
 from metassay.judges.candidates import Candidate
 from metassay.project.claim_labels import read_claim_labels
 from metassay.project.improvement import search
-from metassay.project.make import example, make
 from metassay.statistics.judge_choice import split_documents
 from metassay.tabular.files import read_sheet
 from metassay.tabular.rows import Findings
+from tests.cli.judge_project import make_judge_project
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.llm.scripted_server import (
     Answer,
@@ -31,7 +31,6 @@ from tests.llm.scripted_server import (
     failed,
 )
 
-KEY = "METASSAY_TEST_KEY"
 OUT = Path("improved/mini")
 CAREFUL = "Compare each number with the premise."
 REWRITTEN = "INSTRUCTIONS\nAnswer as people do. Weigh all units.\nEND"
@@ -100,38 +99,9 @@ def project(
 ) -> Path:
     """The example's project with a language model as judge `mini`; the working folder."""
     root = tmp_path / "project"
-    make(root, example("mine"))
-    monkeypatch.chdir(root)
-    monkeypatch.setenv(KEY, "k")
-    file = root / "params.yaml"
-    params = yaml.safe_load(file.read_text(encoding="utf-8"))
-    params["endpoints"] = {
-        "here": {
-            "kind": "openai",
-            "base_url": server.base_url,
-            "key_env": KEY,
-            "sends": ["private"],
-        }
-    }
-    prices = {
-        "date": "2026-11-01",
-        "input_per_million": 1.0,
-        "output_per_million": 2.0,
-        "currency": "USD",
-    }
-    params["models"] = {
-        "m": {"endpoint": "here", "model": "m-1", "max_tokens": 50, "prices": prices}
-    }
-    params["judges"]["mini"] = {
-        "kind": "llm",
-        "model": "m",
-        "style": "plain",
-        "per_call": "claim",
-        "shots": 0,
-        "rounds": 1,
-    }
-    file.write_text(yaml.safe_dump(params, sort_keys=False), encoding="utf-8")
-    return root
+    return make_judge_project(
+        root, server, monkeypatch, judge="mini", sends=("private",)
+    )
 
 
 def add_careful_prompt() -> None:
