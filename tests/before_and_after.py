@@ -74,7 +74,7 @@ def parser() -> str:
 
 def dask_port() -> str:
     """The addresses at which the documented scheduler listens."""
-    page = (_code() / "docs/integrations.md").read_text(encoding="utf-8")
+    page = (_code() / "docs/running.md").read_text(encoding="utf-8")
     (line, *_) = re.findall(r"^dask scheduler .*?(?= &$)", page, re.MULTILINE)
     words = [*line.split()[1:], "--port", str(_free_port())]
     with tempfile.TemporaryDirectory() as folder:

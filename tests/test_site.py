@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.conftest import ROOT
+from website.words import count_generated, count_read
 
 SETTINGS = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
 EXCLUDED = tuple(line.lstrip("/") for line in SETTINGS["exclude_docs"].split())
@@ -73,6 +74,14 @@ def test_every_page_stands_in_the_navigation() -> None:
     # A table's page is found by the search and by links of tables.md.
     others = [name for name in PAGES if not name.startswith("tables/")]
     assert sorted(named) == sorted(others), "zensical.toml > nav"
+
+
+def test_the_site_can_be_read_in_an_afternoon() -> None:
+    """Half of what it was: facts are moved to where few look, or stand once."""
+    counts = count_read()
+    assert sum(counts.values()) <= 41_000, counts
+    assert set(counts) >= {"index.md", "metrics.md", "tutorials/ci.md"}
+    assert all(words > 1000 for words in count_generated().values())
 
 
 def test_pages_load_nothing_from_elsewhere_and_all_that_they_load_is_there(

@@ -25,12 +25,12 @@ _OF_JUDGES: Mapping[str, Argument] = {
     "--judge": Argument(
         metavar="COLUMN",
         several=True,
-        help="verdicts; several judges are shown side by side",
+        help="the columns with verdicts; several judges are shown side by side",
     ),
     "--human": Argument(
         metavar="COLUMN",
         several=True,
-        help="labels; several columns are several raters",
+        help="the columns with people's labels; several columns are several raters",
     ),
     "--columns": Argument(
         metavar="ROLE=COLUMN",
@@ -131,7 +131,7 @@ _OF_JUDGES: Mapping[str, Argument] = {
     "--out": Argument(
         metavar="DIR",
         read=Path,
-        help="write all tables there",
+        help="a folder for all tables",
     ),
 }
 
@@ -139,16 +139,23 @@ FILES: Mapping[str, Command] = {
     "meta-eval": Command(
         run="meta_eval.meta_eval",
         core=True,
-        summary="which metric to trust, from two files, no project",
+        summary="find out which metric you can use, from two files; needs no project",
         usage="""\
 metassay meta-eval [SCORES] RATINGS [options]
        metassay meta-eval [--scores FILE ...] --ratings FILE ... [options]
        metassay meta-eval --example DIR""",
         about="""\
-Find out which metric to trust, for which decision, and how sure that is. You get each metric's
-correlation with people at three levels, with intervals; its pairwise accuracy beside chance; and
-the raters' own agreement as the ceiling. Two files are enough; no project is needed. With only
-RATINGS you get the raters' agreement, means and standard deviations.
+Find out which metric you can use for which decision, from two files and without a project. Each
+metric gets a verdict for three decisions, with its correlation with human ratings and an interval,
+its pairwise accuracy beside chance, and a comparison with a rater. With only RATINGS you get the
+raters' agreement, means and standard deviations.
+
+examples:
+  metassay meta-eval --example study
+  metassay meta-eval scores.csv ratings.csv
+  metassay meta-eval scores.csv ratings.csv --lower errors --scale faithful=ordinal --out results
+  metassay meta-eval --scores scores.csv --ratings ann.csv ben.csv
+  metassay meta-eval ratings.csv
 
 SCORES   doc_id, system, and one column per metric (wide); or doc_id, system, metric, value (long).
          Also judge, part.
@@ -157,13 +164,13 @@ RATINGS  doc_id, system, perhaps rater, and one column per criterion (wide); or 
 
 A file is long if it has a column `metric` (RATINGS: `criterion`). The column `system` may be called
 `author`. If both files lack it, one system wrote everything. Files are CSV in UTF-8 (commas,
-semicolons, tabs), XLSX, JSON or Parquet. An empty cell, NaN, NA or - is missing, never 0.
-An option that takes names takes several, with commas or blanks between them, and can be given
-again; the first file ends the names, and so does `--`. Several files of a kind are named by
---scores and --ratings; where no column names the rater, each file of ratings is by one rater and
-named after them. docs/meta-eval.md has an example and explains each number.
+semicolons, tabs), XLSX, JSON or Parquet. An empty cell, NaN, NA or - is missing, never 0. If no
+column names the rater, each file of ratings counts as one rater, named after the file.
+docs/meta-eval.md has an example and explains each number.
 
-metassay meta-eval --example DIR writes a pair of files to start from.""",
+An option that takes names takes several, with commas or blanks between them, and can be repeated.
+The first file ends the names, and so does `--`. Write a name that ends like a file as --lower=NAME,
+and a name with a comma in double quotes: --lower '"a, b"'.""",
         arguments={
             "files": Argument(
                 metavar="[SCORES] RATINGS",
@@ -287,7 +294,7 @@ metassay meta-eval --example DIR writes a pair of files to start from.""",
             "--out": Argument(
                 metavar="DIR",
                 read=Path,
-                help="write a page and all tables there",
+                help="a folder for a page and all tables",
             ),
             "--figures": Argument(
                 flag=True,
@@ -299,17 +306,18 @@ metassay meta-eval --example DIR writes a pair of files to start from.""",
             "--example": Argument(
                 metavar="DIR",
                 read=Path,
-                help="write two files to start from",
+                help="write two files of an invented study to DIR, to start from",
             ),
         },
     ),
     "check": Command(
         run="check.check",
         core=True,
-        summary="do scores or verdicts agree with people: finds what files hold",
+        summary="find out whether scores or verdicts agree with people, from any files",
         usage="metassay check FILE [FILE ...] [options]",
         about="""\
-Find out what files hold, say so, and answer. These are understood:
+Find out whether scores or verdicts agree with people. The command recognises what the files hold,
+says so, and answers:
 
   a table with a judge's verdicts and people's labels, of any kind: as judge-check
   a leaderboard: one row per system, with a column of people's scores
@@ -319,9 +327,13 @@ Find out what files hold, say so, and answer. These are understood:
     of the alternative annotator test publish them
   SCORES RATINGS, two tables: as meta-eval
 
-Options are those of judge-check. docs/judge-check.md explains the numbers.
+examples:
+  metassay check verdicts.csv
+  metassay check leaderboard.csv --human quality
+  metassay check scores.csv ratings.csv
 
-Exit code 4: the lower end of an interval does not meet a requirement.""",
+Options are those of judge-check. docs/judge-check.md explains the numbers. The exit code is 4 if
+the lower end of an interval does not meet a requirement.""",
         arguments={
             "files": Argument(
                 metavar="FILE",
@@ -334,18 +346,27 @@ Exit code 4: the lower end of an interval does not meet a requirement.""",
     "judge-check": Command(
         run="judge_check.judge_check",
         core=True,
-        summary="is my judge any good: from one table, no project",
+        summary="find out how good a judge is, from one table; needs no project",
         about="""\
-Find out whether a judge can be trusted, from one table with its verdicts and people's labels: CSV,
-XLSX, JSON or Parquet, a row per text, or per text and rater. The labels decide the statistics: pass
-and fail in usual words, 1 and 0, or a judge's probability of passing; three or more words without
-order, such as error types; grades, as numbers or in usual words; other numbers. Columns are guessed
-if their names leave only one choice, and the guess is printed. Where only some rows are labelled,
-each label is weighted by verdict and system. docs/judge-check.md has examples and explains each
-number.
+Find out how good a judge is, from one table with its verdicts and people's labels. You get
+sensitivity and specificity (or the numbers that suit classes, grades or rankings) with intervals,
+the pass rate corrected for the judge's errors, and the rows on which it disagrees with people.
 
-Exit code 4: the lower end of an interval does not meet a requirement, or the card of --card does
-not hold here. 3: too few labels to tell whether it holds.""",
+examples:
+  metassay judge-check verdicts.csv
+  metassay judge-check verdicts.csv --judge gpt --human ann ben --columns doc=visit
+  metassay judge-check verdicts.csv --require sensitivity=.9 specificity=.8
+  metassay judge-check next_month.csv --card card --margin .1
+
+The table is CSV, XLSX, JSON or Parquet, with a row per text, or per text and rater. The labels
+decide the statistics: pass and fail in usual words, 1 and 0, or a judge's probability of passing;
+three or more words without order, such as error types; grades, as numbers or in usual words; other
+numbers. Columns are guessed if their names leave only one choice, and the guess is printed. If only
+some rows are labelled, each label is weighted by verdict and system. docs/judge-check.md explains
+each number.
+
+The exit code is 4 if the lower end of an interval does not meet a requirement, or if the card of
+--card does not hold here. It is 3 if there are too few labels to tell whether it holds.""",
         arguments={
             "file": Argument(
                 metavar="FILE",
@@ -358,13 +379,18 @@ not hold here. 3: too few labels to tell whether it holds.""",
         run="importing.import_files",
         core=True,
         summary=(
-            "read what another tool wrote: Inspect, Ragas, promptfoo, Argilla, Label "
+            "read the files of another tool: Inspect, Ragas, promptfoo, Argilla, Label "
             "Studio ..."
         ),
         about="""\
-Read the files of another evaluation tool into a new folder: the verdicts of judges, those of people
-in columns of their own, and the texts. Inspect, promptfoo and MLflow replace a judge's value by a
-person's correction; the judge's original is read. Nothing leaves this machine.
+Turn the files of another evaluation tool into tables for judge-check and meta-eval. The verdicts of
+judges, those of people and the texts have columns of their own. Inspect, promptfoo and MLflow
+replace a judge's value by a person's correction; the judge's original is read. Nothing leaves this
+machine. The output ends with the next command to type.
+
+examples:
+  metassay import inspect logs/run.eval --out imported
+  metassay import promptfoo results.json --out imported
 
   verdicts.csv     an item per row: a column per judge, and one per person
   comparisons.csv  of preferences, a row per two texts: A, B or tie per judge and person
@@ -431,8 +457,13 @@ docs/importing.md lists the fields that are read for each tool, and the next ste
         run="completion.completion",
         summary="let a shell complete commands and names",
         about="""\
-Print a script with which a shell completes commands, options, files, and in a project's folder the
-names of benchmarks and datasets. docs/index.md tells where to put it.""",
+Print a script with which a shell completes commands, options and files, and in a project's folder
+the names of benchmarks and datasets. Write it to a file, and again after an update of Metassay:
+
+  bash  ~/.local/share/bash-completion/completions/metassay (with the package bash-completion), or
+        any file that ~/.bashrc sources
+  zsh   _metassay in a folder of your fpath, before compinit
+  fish  ~/.config/fish/completions/metassay.fish""",
         arguments={
             "shell": Argument(
                 choices=("bash", "zsh", "fish"),

@@ -52,12 +52,20 @@ PIPELINE = (
 )
 
 ABOUT = """\
-Scores generated clinical and scientific text finely, then tests every score against people.
+Find out which metric or judge you can trust, for which decision: Metassay scores generated clinical
+and scientific text, and tests every score against human ratings.
 
-A project is a folder with dvc.yaml and params.yaml. A benchmark is a dataset and the metrics,
-judges and systems that its own params.yaml names; DVC versions its tables, so a run repeats only
-what changed. `metassay init` makes a project. `metassay meta-eval` needs no project: it takes two
-files."""
+Without a project:
+  metassay meta-eval scores.csv ratings.csv    which of my metrics can I use?
+  metassay judge-check verdicts.csv            is my judge any good?
+  metassay check FILE...                       one of these, whichever the files fit
+
+With a project, a folder with params.yaml, benchmarks and reports:
+  metassay init study --texts texts.csv --ratings ratings.csv
+  metassay run study
+
+A benchmark is a dataset with the metrics, judges and systems that its params.yaml names. DVC
+versions its tables, so a run repeats only what changed."""
 
 _CODES = "\n".join(f"  {code:<4} {meaning}" for code, meaning in MEANINGS.items())
 ENDING = f"""\

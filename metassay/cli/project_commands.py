@@ -31,13 +31,21 @@ PROJECT: Mapping[str, Command] = {
         run="init.init",
         summary="make a project for your own data",
         about="""\
-Make a project for your own data in a new folder: params.yaml with comments, a benchmark, prompts, a
-workflow for CI; git and DVC are set up. Without data it contains an invented example, which runs at
-once. With --texts it is made from your spreadsheets (CSV, or a sheet of an XLSX workbook: the one
-called texts, ratings or scores, else the first), which stay unchanged. The command guesses the role
-of each column, shows its guess, and asks once whether it is right (--yes confirms it). If a column
-is ambiguous, the error names the option to set. You can give several files of each kind; if no
-column names the rater, each file of ratings counts as one rater, named after the file.
+Make a project for your own data in a new folder, and with --run its report. The folder has a
+params.yaml with comments, a benchmark, prompts and a workflow for CI; git and DVC are set up.
+Without data it contains an invented example, which runs at once.
+
+examples:
+  metassay init demo --run
+  metassay init study --texts texts.csv --ratings ratings.csv --run
+  metassay init study --texts texts.csv --ratings ann.csv ben.csv --lower errors
+  metassay init mine --model llama3.1:8b --base-url http://127.0.0.1:11434/v1
+
+With --texts the project is made from your spreadsheets, which stay unchanged: CSV, or a sheet of an
+XLSX workbook (the one called texts, ratings or scores, else the first). The command guesses the
+role of each column, shows its guess, and asks once whether it is right (--yes confirms it). If a
+column is ambiguous, the error names the option to set. You can give several files of each kind. If
+no column names the rater, each file of ratings counts as one rater, named after the file.
 
   texts    one row per text: document, system, text, and perhaps source and reference; or one row
            per document and one column per system
@@ -143,10 +151,11 @@ texts. The price of the first run is printed; nothing is asked yet (docs/languag
         run="init.update",
         summary="bring the files that Metassay writes up to date",
         about="""\
-Bring the files that Metassay writes in this folder up to date with the installed version: prompts,
-rubrics, pinned packages, the workflow, .gitignore, versions.yaml and dvc.yaml files. params.yaml,
-the registry and data stay. Files that you edited stay too, and their new version is written beside
-them (NAME.new); in a dvc.yaml, `meta` and your own stages stay. A second update changes nothing.
+Bring this project up to date after you installed another version of Metassay. The command updates
+the files that Metassay writes: prompts, rubrics, pinned packages, the workflow, .gitignore,
+versions.yaml and dvc.yaml files. params.yaml, the registry and data stay. Files that you edited
+stay too, and their new version is written beside them (NAME.new). In a dvc.yaml, `meta` and your
+own stages stay. A second update changes nothing.
 
 versions.yaml has the declared version of every stage and every named metric, judge, system and so
 on, with hashes of its prompts; DVC reruns whatever has another version. A project of a Metassay
@@ -171,20 +180,29 @@ versions.yaml and dvc.yaml files up to date by itself; plain `dvc repro` does no
         run="running.run",
         summary="bring the reports of benchmarks up to date",
         about="""\
-Bring the reports of the named benchmarks up to date, running only the stages whose inputs, code or
-parameters changed. Independent stages run in parallel. With Prefect each stage is a task that is
-retried as dvc.yaml's `meta` says; --no-prefect uses neither its server nor retries.
-`dvc repro benchmarks/BENCHMARK/dvc.yaml` does the same work without this command.
+Bring the reports of benchmarks up to date: reports/BENCHMARK/index.html. Only stages whose inputs,
+code or parameters changed are run, independent ones in parallel.
 
---only fetch only copies the files of their datasets, or of a dataset that is named instead of a
-benchmark, to data/raw/DATASET: from the URL in data/registry.yaml, at the pinned commit, each
-checked against its sha256. With --mirror DIR (or METASSAY_MIRROR) they are copied from
-DIR/<dataset's mirror folder>/<file> instead, for a site without internet access.
---only report renders reports/BENCHMARK/index.html again from the existing tables. It refuses where
-a stage before the report is not up to date.
+examples:
+  metassay run sample
+  metassay run sample mts_dialog --jobs 4
+  metassay run sample --no-prefect
+  metassay run mts_dialog --only fetch
+
+With Prefect each stage is a task that is retried as dvc.yaml's `meta` says; --no-prefect uses
+neither its server nor retries. `dvc repro benchmarks/BENCHMARK/dvc.yaml` does the same work without
+this command.
+
+--only fetch downloads the files of the benchmarks' datasets to data/raw/DATASET, and runs nothing.
+A dataset may be named instead of a benchmark. Files come from the URL in data/registry.yaml, at the
+pinned commit, and each is checked against its sha256. With --mirror DIR (or METASSAY_MIRROR) they
+are copied from DIR/<dataset's mirror folder>/<file> instead, for a site without internet access.
+
+--only report renders the report again from the existing tables. It refuses if a stage before the
+report is not up to date.
 
 --dask ADDRESS lets the workers of a Dask cluster compute stages that consist of independent pieces,
-with the same bytes (docs/integrations.md); it overrides params.yaml > executor.""",
+with the same bytes (docs/running.md); it overrides params.yaml > executor.""",
         arguments={
             "names": BENCHMARKS,
             "--jobs": JOBS,
@@ -209,10 +227,17 @@ with the same bytes (docs/integrations.md); it overrides params.yaml > executor.
         run="show.show",
         summary="list a benchmark's tables, or print one",
         about="""\
-List the tables of a benchmark, of a test of judges or of segmentations, or print one of them:
+Print a table of a benchmark, of a test of judges or of segmentations; without TABLE, list them.
 `trust` has the metric closest to people for each criterion and decision, `means` the systems' mean
-scores, `notes` the notes of stages on the data, `answers` the questions to language models; the
-others are in docs/tables.md. Columns that may contain texts are left out.
+scores, `notes` the notes of stages on the data, `answers` the questions to language models;
+docs/tables.md has the others. Columns that may contain texts are left out.
+
+examples:
+  metassay show sample
+  metassay show sample trust
+  metassay show sample certificates --csv certificates.csv
+  metassay show sample --html sample.html
+  metassay show --terms "rater ceiling"
 
 --html writes the report as one file that you can send. It contains the texts only if the access
 class of all data that the benchmark reads is public.""",
@@ -245,7 +270,8 @@ class of all data that the benchmark reads is public.""",
         run="project.validate",
         summary="check params, registry, raw files and tables",
         about="""\
-Check the params files, data/registry.yaml, the raw files and every existing table; print all
-problems with file, row and remedy at once. Raw files that were not fetched are listed.""",
+Print every problem of the project at once, each with its file, row and remedy. The command checks
+the params files, data/registry.yaml, the raw files and every existing table. Raw files that were
+not fetched are listed.""",
     ),
 }

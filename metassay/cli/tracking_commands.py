@@ -29,18 +29,22 @@ TRACKING: Mapping[str, Command] = {
     "study": Command(
         summary="send sheets to raters, and read their ratings back",
         about="""\
-A study with people: `export` writes a sheet for each rater, `import` reads the sheets back and
-writes studies/BENCHMARK/NAME/ratings.csv, which the benchmark's params.yaml then names.
-docs/studies.md shows one from sheet to certificate.""",
+Have people rate your texts: `export` writes a sheet for each rater; `import` reads the completed
+sheets and writes studies/BENCHMARK/NAME/ratings.csv, which the benchmark's params.yaml then names.
+docs/studies.md shows a study from sheet to certificate.""",
     ),
     "study export": Command(
         run="study.export",
         summary="write blinded sheets",
         about="""\
-Write blinded sheets to studies/BENCHMARK/NAME/sheets, one per rater, each in its own order, and the
-key to key.json beside that folder. Never send key.json to a rater, nor the seed. The same seed and
-the same tables give the same sheets. Texts come from the tables of the last run in
-data/tables/BENCHMARK; git ignores the whole folder but ratings.csv.
+Write a blinded sheet per rater to studies/BENCHMARK/STUDY/sheets, each in an order of its own, and
+the key to key.json beside that folder. Never send key.json to a rater, nor the seed. The same seed
+and the same tables give the same sheets. Texts come from the tables of the last run. git ignores
+the whole folder except ratings.csv.
+
+examples:
+  metassay study export sample pilot --form rubric --rubric vanilla --raters anna,ben
+  metassay study export sample wins --form pairs --per-item 2 --items 80 --format csv
 
 forms:
   claims    is each claim of the reference covered by the text? (--claims output: the reverse)
@@ -52,7 +56,7 @@ forms:
   reading   how many seconds does an answer about a text take, with and without marked facets?
             (--questions FILE)
 
-formats: xlsx and csv are sheets; label_studio is a project per rater (its tasks and interface)""",
+formats: xlsx and csv are sheets; label-studio is a project per rater (its tasks and interface)""",
         arguments={
             "benchmark": Argument(
                 metavar="BENCHMARK",
@@ -142,11 +146,14 @@ formats: xlsx and csv are sheets; label_studio is a project per rater (its tasks
         run="study.import_back",
         summary="read completed sheets",
         about="""\
-Read completed sheets (rows in any order), or exports of Label Studio (JSON), check them against the
-sheets that were sent, and write ratings.csv and comments.csv beside the key. If there are problems,
-all are printed with file, row, column and remedy, and nothing is written. Empty cells are missing
-ratings, which is allowed; a missing row is a problem, unless --partial is given. A later import
-replaces an earlier one: name all sheets each time.""",
+Read completed sheets, and write ratings.csv and comments.csv beside the key. Sheets may have their
+rows in any order; exports of Label Studio (JSON) are read as well. All are checked against the
+sheets that were sent. If there are problems, all are printed with file, row, column and remedy, and
+nothing is written. An empty cell is a missing rating, which is allowed. A missing row is a problem,
+unless you give --partial. A later import replaces an earlier one: name all sheets each time.
+
+example:
+  metassay study import sample pilot studies/sample/pilot/sheets/anna.xlsx""",
         arguments={
             "benchmark": Argument(
                 metavar="BENCHMARK",
@@ -168,11 +175,18 @@ replaces an earlier one: name all sheets each time.""",
     ),
     "compare": Command(
         run="compare.run",
-        summary="what differs between two states, or two systems, and why",
+        summary="show what got worse or better between two states or systems, and why",
         about="""\
-Compare two states of the named benchmarks (default: all that both states have), on the documents
-that both have: what regressed and what improved, in which documents and why, and which certificates
-changed. --before and --after each name a state:
+Print what regressed and what improved between two states of benchmarks, in which documents and why,
+and which certificates changed. Only documents that both states have are compared.
+
+examples:
+  metassay compare --before main
+  metassay compare sample --before v1 --after v2
+  metassay compare --before ../base/data/tables/sample --after data/tables/sample
+  metassay compare sample --systems lead longest_turn
+
+--before and --after each name a state:
 
   here       the tables in data/tables, as the last run left them (the default of --after)
   accepted   what `metassay watch accept` accepted: benchmarks/NAME/accepted.lock (the default of
@@ -183,15 +197,10 @@ changed. --before and --after each name a state:
 
 --systems compares two systems of the state that --after names instead.
 
-  metassay compare --before main
-  metassay compare sample --before v1 --after v2
-  metassay compare --before ../base/data/tables/sample --after data/tables/sample
-  metassay compare sample --systems lead longest_turn
-
 A difference counts if a paired test on the documents shows it, adjusted for all metrics, systems
-and benchmarks that are compared: docs/weekly.md. The exit code is 4 if anything regressed (never
-for an improvement), and 3 if nothing did, but missing answers leave a verdict open, or the state of
---after was not run since its settings, code or data changed.""",
+and benchmarks that are compared (docs/weekly.md). The exit code is 4 if anything regressed, never
+for an improvement. It is 3 if nothing regressed, but missing answers leave a verdict open, or the
+state of --after was not run since its settings, code or data changed.""",
         arguments={
             "names": Argument(
                 metavar="BENCHMARK",
@@ -237,17 +246,20 @@ for an improvement), and 3 if nothing did, but missing answers leave a verdict o
     "watch": Command(
         summary="accept numbers, and check later ones against them",
         about="""\
-Watch the numbers of benchmarks over time: accept the present ones, check later ones against them,
-by hand or on a schedule.""",
+Find out each week whether a score got worse: accept the present numbers of a benchmark, and check
+later ones against them, by hand or on a schedule.""",
     ),
     "watch accept": Command(
         run="weekly.accept",
         summary="accept the present numbers, to compare later ones with",
         about="""\
-Accept the present numbers: later checks compare with them. Copies benchmarks/NAME/dvc.lock to
-benchmarks/NAME/accepted.lock, and prints from which state to which the accepted numbers move.
-Refuses if stages are not up to date, or answers of language models are missing. Commit
-accepted.lock together with dvc.lock.""",
+Accept the present numbers, with which later checks compare. The command copies
+benchmarks/NAME/dvc.lock to benchmarks/NAME/accepted.lock, and prints from which state to which the
+accepted numbers move. It refuses if stages are not up to date, or if answers of language models are
+missing. Commit accepted.lock together with dvc.lock.
+
+example:
+  metassay watch accept sample""",
         arguments={
             "names": BENCHMARKS,
             "--anyway": Argument(
@@ -260,12 +272,16 @@ accepted.lock together with dvc.lock.""",
         run="weekly.reevaluate",
         summary="bring benchmarks up to date, and report what regressed",
         about="""\
-Bring benchmarks up to date as `metassay run` does, and compare them with their accepted numbers
-(benchmarks/NAME/accepted.lock, see `metassay watch accept`), document by document. Writes
-reports/changes/NAME/index.html and changes.md, and adds to history/NAME. With --prefect-api it also
-sends an event `metassay.regressed`, which an automation can forward. Exits with 0 also if nothing
-is accepted yet. docs/weekly.md explains what an alarm means, how many false ones to expect, and
-what to do.""",
+Find out what got worse since you accepted the numbers. The command brings benchmarks up to date as
+`metassay run` does, and compares them, document by document, with benchmarks/NAME/accepted.lock.
+The exit code is 4 if a score regressed, and 0 if nothing is accepted yet. The command writes
+reports/changes/NAME/index.html and changes.md, and adds to history/NAME. docs/weekly.md says what
+an alarm means, how many false ones to expect, and what to do.
+
+example:
+  metassay watch check sample --no-prefect
+
+With --prefect-api it also sends an event `metassay.regressed`, which an automation can forward.""",
         arguments={
             "names": BENCHMARKS,
             "--jobs": JOBS,
@@ -278,10 +294,10 @@ what to do.""",
         run="weekly.schedule",
         summary="check benchmarks on a schedule",
         about="""\
-Start `metassay watch check NAME...` on a schedule, as long as this command runs: with Prefect's
-serve, on its own server or on the one that --prefect-api names. Cron does not need this command
-(`0 6 * * 1  cd PROJECT && metassay watch check NAME --no-prefect`), nor does a work pool
-(prefect.yaml). A run that falls due during another one waits for it.
+Start `metassay watch check NAME...` on a schedule, as long as this command runs. It uses Prefect's
+serve, on a server of its own or on the one that --prefect-api names. A run that falls due during
+another one waits for it. Cron does not need this command (`0 6 * * 1  cd PROJECT && metassay watch
+check NAME --no-prefect`), and neither does a work pool (prefect.yaml).
 
 examples:
   metassay watch schedule sample --cron "0 6 * * 1" --timezone Europe/Berlin  Mondays at 6
@@ -298,7 +314,7 @@ examples:
             "--interval": Argument(
                 metavar="SECONDS",
                 read=count,
-                help="starting now",
+                help="how often, starting now: 86400 is every day",
                 group="when",
             ),
             "--timezone": Argument(
@@ -309,16 +325,17 @@ examples:
             "--prefect-api": Argument(
                 metavar="URL",
                 read=url,
-                help="serve it on this Prefect server",
+                help="a Prefect server of yours (default: one that ends with this command)",
             ),
         },
     ),
     "sentinel": Command(
         summary="watch whether an LLM judge still answers as before",
         about="""\
-Watch whether an LLM judge still answers as before. `fix` draws questions that it has answered and
-repeats them, to measure how steady its answers are; `check` repeats them later, past the ledger,
-and raises an alarm if the answers differ more than that. docs/weekly.md explains the numbers.
+Find out whether a judge that is a language model still answers as before. `fix` draws questions
+that it has answered and repeats them, to measure how steady its answers are. `check` repeats them
+later, without the ledger, and raises an alarm if the answers differ more than that. docs/weekly.md
+explains the numbers.
 
 Both have a small budget of their own (params.yaml > sentinel > max_cost). Texts go only where a run
 may send them. The ledger stores every answer.""",
@@ -327,9 +344,12 @@ may send them. The ledger stores every answer.""",
         run="weekly.fix",
         summary="draw anchors, and ask them again",
         about="""\
-Draw anchors from a judge's stored verdicts, equally many of each verdict, and ask each again
-several times. Keys and verdicts go to benchmarks/NAME/sentinel/, to be committed; texts stay in
-.work/, which git ignores.""",
+Learn how steady a judge's answers are: draw anchors, questions that it has answered, equally many
+of each verdict, and ask each of them again several times. Keys and verdicts go to
+benchmarks/NAME/sentinel/, which you commit. Texts stay in .work/, which git ignores.
+
+example:
+  metassay sentinel fix sample --anchors 100""",
         arguments={
             "name": BENCHMARK_OR_TEST,
             "--judge": Argument(
@@ -364,10 +384,14 @@ several times. Keys and verdicts go to benchmarks/NAME/sentinel/, to be committe
         run="weekly.check",
         summary="ask the anchors again",
         about="""\
-Ask the anchors again and compare the answers with the earlier ones. Adds a row per judge to
-benchmarks/NAME/sentinel/drift.parquet. Exits with 5 if a judge answers differently or its model is
-retired, with 3 if that cannot be known: answers are missing, or the model, prompt or a setting in
-params.yaml is not the one that answered the anchors.""",
+Find out whether a judge has drifted: ask the anchors again and compare the answers with the earlier
+ones. The exit code is 5 if a judge answers differently or its model is retired. It is 3 if that
+cannot be known, because answers are missing, or because the model, prompt or a setting in
+params.yaml is not the one that answered the anchors. The command adds a row per judge to
+benchmarks/NAME/sentinel/drift.parquet.
+
+example:
+  metassay sentinel check sample""",
         arguments={
             "name": BENCHMARK_OR_TEST,
             "--judge": Argument(
@@ -380,11 +404,17 @@ params.yaml is not the one that answered the anchors.""",
         run="weekly.push",
         summary="push tables to a DVC remote, or headline numbers to MLflow or W&B",
         about="""\
-Push the tables, used answers and page of benchmarks to a DVC remote, so that others can `dvc pull`
-them. They contain texts: those of a credentialed or private dataset go only to a remote for which
+Share the tables, used answers and page of benchmarks: push them to a DVC remote, from which others
+`dvc pull` them.
+
+examples:
+  metassay push sample --to team
+  metassay push sample --to mlflow:http://localhost:5000
+
+Tables contain texts. Those of a credentialed or private dataset go only to a remote for which
 params.yaml > remotes allows that class. Each benchmark must be up to date: the files that its
-dvc.lock names are pushed. Raw data stays here. If one may not be pushed, none is.
-`dvc push` itself checks nothing; without a default remote in DVC it stops unless one is named.
+dvc.lock names are pushed. Raw data stay here. If one benchmark may not be pushed, none is.
+`dvc push` itself checks nothing; without a default remote in DVC it stops unless you name one.
 
 --to mlflow:URL and --to wandb:PROJECT send only the names and numbers of headline.json: no tables
 and no text, whatever the dataset's class. docs/integrations.md lists them.""",
@@ -404,14 +434,19 @@ and no text, whatever the dataset's class. docs/integrations.md lists them.""",
         run="figures.figures",
         summary="draw figures and tables of papers",
         about="""\
-Draw tables and figures of five papers from the tables of benchmarks, our numbers beside the printed
-ones, into reports/figures/PAPER/. This works in a copy of Metassay's own repository, whose folder
-papers/ has the figures. Only those whose numbers or record changed are drawn; nothing else is run.
-A figure without its table is listed with the command that makes the table, one with a damaged table
-with the damage; the exit code is then 3 (1 if nothing could be drawn). docs/figures.md lists all
-figures, also open ones. If a paper has all tables, its stage of papers/dvc.yaml draws it, so that
-papers/dvc.lock records the tables. With --format the folder has files of these formats only, and
-papers/dvc.lock does not change.""",
+Draw tables and figures of five papers into reports/figures/PAPER/, with our numbers beside the
+printed ones. This works in a copy of Metassay's own repository, whose folder papers/ has the
+figures. docs/figures.md lists all of them, also open ones.
+
+examples:
+  metassay figures
+  metassay figures --paper doclens --format pdf,tex
+
+Only figures whose numbers or record changed are drawn; nothing else is run. A figure without its
+table is listed with the command that makes the table, and one with a damaged table with the damage;
+the exit code is then 3, or 1 if nothing could be drawn. If a paper has all tables, its stage of
+papers/dvc.yaml draws it, so that papers/dvc.lock records the tables. With --format the folder has
+files of these formats only, and papers/dvc.lock does not change.""",
         arguments={
             "--paper": Argument(
                 metavar="PAPER",
@@ -430,12 +465,18 @@ papers/dvc.lock does not change.""",
         run="probe.probe",
         summary="ask one question, and show what is sent and what comes back",
         about="""\
-Ask a judge, model or endpoint of params.yaml one question about an invented text, and show all that
-is sent (no key) and all that comes back, its cost, and how it was read. If the server refuses a
-parameter, the remedy is shown. The question is really sent, within max_cost, and never answered
-from the ledger. Of an endpoint the first model is asked. A name in several blocks means the judge,
-else the model; write models.NAME or endpoints.NAME for the others. A judge on this machine judges,
-and its time is shown. Exit code 1: there was no valid answer.""",
+Find out whether a model answers: ask a judge, model or endpoint of params.yaml one question about
+an invented text. You see all that is sent, without keys, all that comes back, its cost, and how it
+was read. If the server refuses a parameter, the output says what to write instead.
+
+examples:
+  metassay probe mini
+  metassay probe semantic
+
+The question is really sent, within max_cost, and never answered from the ledger. If you name an
+endpoint, its first model is asked. If several blocks have the name, it is the judge's, else the
+model's; write models.NAME or endpoints.NAME for the others. A judge on this machine is asked, too,
+and its time is shown. The exit code is 1 if there was no valid answer.""",
         arguments={
             "name": Argument(
                 metavar="JUDGE|MODEL|ENDPOINT",
@@ -449,13 +490,16 @@ and its time is shown. Exit code 1: there was no valid answer.""",
     ),
     "attack": Command(
         run="attack.attack",
-        summary="which attacks game a judge: from its name to its attack card",
+        summary="find out which attacks make a judge pass a false text",
         about="""\
-Put false claims to a judge of params.yaml, as they are and attacked in 16 ways (the source
-appended, a denial, a forged verdict ...), and print which attacks game it. A folder
-benchmarks/attacks_JUDGE is made, with the number of claims and the margin, and run; edit its
-params.yaml to try more. Texts are invented and public, unless --dataset names yours, which need
-references.
+Find out which attacks make a judge pass a false text. The judge of params.yaml reads false claims
+as they are, and attacked in 16 ways: with the source appended, as a denial, with a forged verdict
+and so on. The output says which attacks game it. The command makes and runs the folder
+benchmarks/attacks_JUDGE; edit its params.yaml to try more claims or another margin. Texts are
+invented and public, unless --dataset names yours, which need references.
+
+example:
+  metassay attack lexical
 
 The price is printed before a language model is asked. Answers are kept: the same command again asks
 nothing. docs/judges.md explains the card.""",
@@ -478,11 +522,17 @@ nothing. docs/judges.md explains the card.""",
     ),
     "improve": Command(
         run="improve.improve",
-        summary="a better judge from labels, or the answer that none is shown",
+        summary="search a better judge with labelled claims",
         about="""\
-Search a better judge than JUDGE, a block of params.yaml, from claims that people labelled. Half of
-the documents tell how good the chosen one is, once; nothing is chosen or shown from them. LABELS
-has a row per claim: columns premise, hypothesis, label, and perhaps doc_id, id and reason.
+Search for a judge that is better than JUDGE, a block of params.yaml, with claims that people
+labelled. You get a block for params.yaml and how good it is, or the answer that no candidate was
+shown to be better. Half of the documents measure how good the chosen judge is, once; nothing is
+chosen or shown from them. LABELS has a row per claim: columns premise, hypothesis, label, and
+perhaps doc_id, id and reason.
+
+examples:
+  metassay improve lexical labels.csv
+  metassay improve mini labels.csv --try prompts shots --max-cost 5
 
 candidates, each different from JUDGE in one thing:
   prompts     files of prompts/ whose names begin as the question's: judge-entailment-strict.yaml
@@ -581,23 +631,28 @@ on the half that tells, and the rows that they got wrong. docs/judges.md explain
     "ledger": Command(
         summary="count, keep and share answers of language models",
         about="""\
-The ledger (.work/ledger.sqlite) has every answer ever paid for. `cost` estimates the questions of
-the next run, and their price; `stats` shows what is in the ledger, what was paid and saved;
-`export` writes it as a table `responses`; `import` adds such tables, for example
-data/tables/NAME/responses of a colleague's run, so that nothing is asked again.""",
+See and share what language models cost. The ledger (.work/ledger.sqlite) has every answer that was
+ever paid for. `cost` estimates the questions of the next run, and their price. `stats` shows what
+is in the ledger, what was paid and what was saved. `export` writes it as a table `responses`.
+`import` adds such tables, for example data/tables/NAME/responses of a colleague's run, so that
+nothing is asked again.""",
     ),
     "ledger cost": Command(
         run="ledger_commands.cost",
         summary="estimate the questions of the next run, and their price",
         about="""\
-Estimate the questions of the next `metassay run BENCHMARK` to language models, per stage and model,
-before anything is sent and without a network: distinct questions, those that the ledger has
-answered already, tokens, and money at the prices of params.yaml. Few-shot examples and raw files
-must exist (metassay run BENCHMARK --only fetch). Every number is an expectation, except `at most`:
-that is a bound, with every byte of a prompt a token, every answer as long as max_tokens, and every
-list of claims requested as often as possible. Neither has attempts that are repeated after an
-error, but max_cost, the cap on all runs of the project together, counts them; the last line tells
-what is left.""",
+See the price of the next `metassay run BENCHMARK` before anything is sent. Per stage and model you
+get the number of questions to language models, those that the ledger has answered already, tokens,
+and money at the prices of params.yaml. No network is needed. Few-shot examples and raw files must
+exist (metassay run BENCHMARK --only fetch).
+
+example:
+  metassay ledger cost sample
+
+Every number is an expectation, except `at most`: this bound counts every byte of a prompt as a
+token, every answer as long as max_tokens, and every list of claims as often as it may be requested.
+Neither number includes retries after errors, but max_cost, the cap on all runs of the project
+together, counts them. The last line says what is left.""",
         arguments={
             "name": Argument(
                 metavar="BENCHMARK",
@@ -616,7 +671,7 @@ what is left.""",
             "file": Argument(
                 metavar="FILE",
                 read=out_file,
-                help="- is stdout",
+                help="the file to write; - is stdout",
             ),
         },
     ),
@@ -628,11 +683,11 @@ what is left.""",
                 metavar="FILE",
                 read=Path,
                 nargs="+",
-                help="or a folder of them",
+                help="a table `responses`, or a folder of them",
             ),
             "--replace": Argument(
                 flag=True,
-                help="where answers differ, take the file's",
+                help="where answers differ, take those of the file",
             ),
         },
     ),

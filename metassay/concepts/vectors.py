@@ -1,7 +1,7 @@
 """Read vectors of concepts: word2vec's text, CSV, .npy with a vocabulary, or Parquet.
 
 Any will do whose concepts are those of the linker: embeddings of a graph such as the
-UMLS, of claims and notes, or of the terms' words. docs/metrics.md names public ones.
+UMLS, of claims and notes, or of the terms' words. docs/checkpoints.md names public ones.
 """
 
 import csv

@@ -50,7 +50,7 @@ def exposed_to(options: ExecutorOptions, datasets: Iterable[Dataset]) -> str:
     everybody = "everybody who reaches it can run code there and read what passes"
     remedy = (
         "start scheduler and workers with --host 127.0.0.1, or with TLS:"
-        " docs/integrations.md#more-than-one-machine"
+        " docs/running.md#more-than-one-machine"
     )
     private = sorted({dataset.access for dataset in datasets} - {PUBLIC})
     if private:

@@ -2,7 +2,7 @@
 
 A document's source describes the patient. The text has the parts `history`,
 `physical_examination` and `compact`, which the rubrics of the SimSUM expert study read
-(docs/studies.md), and `full`, the note without its compact version.
+(docs/papers.md), and `full`, the note without its compact version.
 """
 
 import re

@@ -1,7 +1,7 @@
 """A judge that is a model of natural language inference on this machine (extra `models`).
 
 It has one of three forms: a classifier of pairs, or an encoder-decoder or causal model
-that answers with a word. docs/judges.md has blocks of well-known models.
+that answers with a word. docs/checkpoints.md has blocks of well-known models.
 """
 
 import functools

@@ -2,7 +2,7 @@
 
 Processors and numbers of threads sum in different orders, so a network's outputs differ
 in their last digits between machines, and near ties can turn small differences into
-large ones. docs/judges.md has the size of the differences by dtype. In float64 they are
+large ones. docs/measured.md has the size of the differences by dtype. In float64 they are
 so small that numbers rounded to a much coarser grid are equal everywhere.
 
 A grid's step is a power of two. So products of rounded numbers, and their sums, are

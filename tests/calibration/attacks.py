@@ -2,7 +2,7 @@
 
     python -m tests.calibration.attacks [STUDIES]
 
-prints the table of docs/judges.md. A study is a judge, documents with claims, and 16
+prints the table of docs/measured.md. A study is a judge, documents with claims, and 16
 attacks; claims of a document are alike (beta-binomial, with a correlation).
 """
 

@@ -1,9 +1,8 @@
 """The best of K judges: the number that chose it, the honest one, and false gains.
 
-`python -m tests.calibration.judge_choice` prints the tables of docs/judge-check.md and, for
-`metassay improve`, of docs/judges.md. All
-judges err on the same hard rows; rows of a document are hard together. One judge may
-be better by a planted gain; judge 0 is in use.
+`python -m tests.calibration.judge_choice` prints the tables of docs/measured.md on
+`judge-check --choose` and on `improve`. All judges err on the same hard rows; rows of a
+document are hard together. One judge may be better by a planted gain; judge 0 is in use.
 """
 
 from typing import NamedTuple
@@ -135,7 +134,7 @@ IMPROVED = [
 
 
 def print_improved():
-    """Print the table of docs/judges.md."""
+    """Print the table on `improve`."""
     heads = (
         "candidates",
         "labels",
@@ -166,7 +165,7 @@ def print_improved():
 
 
 def main():
-    """Print the tables of docs/judge-check.md and docs/judges.md."""
+    """Print the tables of docs/measured.md."""
     heads = (
         "judges",
         "labels",

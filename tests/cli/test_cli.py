@@ -1,6 +1,8 @@
 """The command line: exit codes, and messages that say what to do."""
 
 import argparse
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +15,8 @@ import yaml
 
 from metassay.cli import running
 from metassay.cli.commands import COMMANDS
-from metassay.cli.main import main, parser
+from metassay.cli.main import ABOUT, main, parser
+from metassay.cli.parsing import spread
 from metassay.core.exit_codes import FAILED, INTERRUPTED, REFUSED
 from metassay.meta_evaluation.options import MetaOptions
 from tests.stage_setup import CHAT, tiny_project
@@ -205,6 +208,34 @@ def test_choices_of_the_command_line_are_those_of_the_options():
         field = MetaOptions.model_fields[name]
         assert arguments_of[f"--{name}"].choices == get_args(field.annotation)
         assert arguments_of[f"--{name}"].default == field.default
+
+
+EXAMPLE = re.compile(r"^  (metassay .+?)(?:  .*)?$", re.MULTILINE)
+# Their help is a line: they take no argument, or what they take says it all.
+WITHOUT_EXAMPLE = {
+    "update",
+    "list",
+    "validate",
+    "ledger stats",
+    "ledger export",
+    "ledger import",
+    "completion",
+}
+
+
+def test_help_has_examples_that_the_command_line_takes():
+    without = set()
+    for name, command in COMMANDS.items():
+        examples = EXAMPLE.findall(command.about or "")
+        if command.run and not examples:
+            without.add(name)
+        for example in examples:
+            words = shlex.split(example)[1:]
+            assert f"{shlex.join(words)} ".startswith(f"{name} "), example
+            parser().parse_args(spread(words))
+    assert without == WITHOUT_EXAMPLE
+    for example in EXAMPLE.findall(ABOUT):
+        parser().parse_args(spread(shlex.split(example)[1:]))
 
 
 def arguments(

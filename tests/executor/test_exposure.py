@@ -19,7 +19,7 @@ from metassay.executor import exposure as module
 from metassay.executor.exposure import exposure
 from tests.executor.dask_machines import ROOT, Machines
 
-PAGE = (ROOT / "docs/integrations.md").read_text("utf-8")
+PAGE = (ROOT / "docs/running.md").read_text("utf-8")
 PUBLIC = load_registry(ROOT / "data/registry.yaml")["sample"]
 
 

@@ -1,4 +1,4 @@
-"""docs/judges.md is true: its blocks are options, its tables say what records say."""
+"""docs/judges.md and checkpoints.md: blocks are options, tables say what records say."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,8 @@ ROOT = Path(__file__).parents[2]
 WHOLE, _, AFTER = (
     (ROOT / "docs/judges.md").read_text("utf-8").partition("\n## Kind `nli`")
 )
-NLI = AFTER.partition("\n## The semantic judge")[0]
+PROMPTED = AFTER.partition("\n## The semantic judge")[0]
+NLI = (ROOT / "docs/checkpoints.md").read_text("utf-8").partition("\n## Metrics of")[0]
 COMMIT = "0123456789" * 4
 
 
@@ -81,7 +82,8 @@ def test_the_table_has_what_each_kind_can_answer() -> None:
 
 
 def test_blocks_of_nli_are_options_and_are_in_params_yaml() -> None:
-    known, prompted = fenced("yaml", NLI)
+    (known,) = fenced("yaml", NLI)
+    (prompted,) = fenced("yaml", PROMPTED)
     blocks = yaml.safe_load(known)["judges"]
     assert len(blocks) == 7
     for name, block in (blocks | yaml.safe_load(prompted)["judges"]).items():

@@ -25,7 +25,10 @@ PAGE = (
     .read_text(encoding="utf-8")
     .partition("\n## Test a judge")[2]
 )
-JUDGES, _, SEGMENTATIONS = PAGE.partition("\n## Test a segmentation")
+JUDGES = PAGE.partition("\n## Test a segmentation")[0]
+SEGMENTATIONS = (ROOT / "docs/segmentations.md").read_text(encoding="utf-8")
+DATASETS = (ROOT / "docs/datasets.md").read_text(encoding="utf-8")
+KINDS_PAGE = DATASETS.partition("\n## Kinds of minimal pairs")[2].partition("\n## ")[0]
 FILES = ("claims", "labels", "verdicts")
 
 
@@ -105,7 +108,7 @@ def test_the_page_counts_the_words_as_they_are() -> None:
 
 def test_the_examples_of_kinds_are_made_by_the_rules() -> None:
     rows = re.findall(
-        r"^\| (?:`(\w+)`)? ?\| (.+\.) \| (.+\.) \|$", JUDGES, re.MULTILINE
+        r"^\| (?:`(\w+)`)? ?\| (.+\.) \| (.+\.) \|$", KINDS_PAGE, re.MULTILINE
     )
     named = [kind for kind, *_ in rows if kind]
     assert named == list(KINDS)

@@ -533,9 +533,9 @@ def test_pubmed_rct(tmp_path: Path) -> None:
     put(tmp_path / "test.txt", *lines)
     assert problems(sentences.read_pubmed_rct(tmp_path)) == [
         "test.txt: line 1: a sentence is before the first abstract; begin each abstract with a line"
-        " ### and its id; docs/benchmarks.md has the format",
+        " ### and its id; docs/segmentations.md has the format",
         "test.txt: 2 lines: is not a label and sentence with a tab between them (first: line 3);"
-        " write LABEL, a tab and the sentence; docs/benchmarks.md has the format",
+        " write LABEL, a tab and the sentence; docs/segmentations.md has the format",
         "test.txt: line 5: the label is not known ('FINDINGS'); write one of BACKGROUND, OBJECTIVE,"
         " METHODS, RESULTS, CONCLUSIONS",
     ]

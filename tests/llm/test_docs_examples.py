@@ -1,4 +1,4 @@
-"""docs/language-models.md: its blocks are taken by the options that read params.yaml,
+"""docs/language-models.md and judges.md: blocks are taken by the options of params.yaml,
 and each is asked as its provider documents that it answers.
 """
 
@@ -36,6 +36,8 @@ from tests.llm.scripted_server import ScriptedServer
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "language-models.md").read_text("utf-8")
+JUDGES_PAGE = (ROOT / "docs" / "judges.md").read_text("utf-8")
+LLM = JUDGES_PAGE.partition("\n## llm\n")[2].partition("\n### ")[0]
 
 
 def blocks_of(page: str) -> list[dict[str, Any]]:
@@ -47,7 +49,10 @@ def blocks_of(page: str) -> list[dict[str, Any]]:
 
 WRITTEN = blocks_of(PAGE)
 WHERE = blocks_of(PAGE.partition("## Where models answer")[2].partition("\n## ")[0])
-BLOCKS = [block for block in WRITTEN if "endpoints" in block]
+PAPERS = (ROOT / "docs" / "papers.md").read_text("utf-8")
+DOCLENS = PAPERS.partition("\n### Prompts after DocLens\n")[2].partition("\n### ")[0]
+EVERY = [*WRITTEN, *blocks_of(LLM), *blocks_of(DOCLENS)]
+BLOCKS = [block for block in EVERY if "endpoints" in block]
 (BENCHMARK,) = (block for block in WRITTEN if "endpoints" not in block)
 KNOWN = {
     "endpoints",
@@ -140,8 +145,7 @@ def test_judges_have_an_example_of_each_style_and_a_line_for_every_key() -> None
     assert {judge["style"] for judge in examples} == set(get_args(Style))
     assert {judge["per_call"] for judge in examples} == set(get_args(PerCall))
     assert set().union(*examples) == {"kind", *LlmOptions.model_fields}
-    section = PAGE.partition("## Judges")[2].partition("\n## ")[0]
-    rows = set(re.findall(r"^\| `(\w+)` \|", section, re.M))
+    rows = set(re.findall(r"^\| `(\w+)` \|", LLM, re.M))
     assert rows == {"style", *LlmOptions.model_fields, *get_args(Style)}
 
 

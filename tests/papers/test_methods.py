@@ -57,7 +57,8 @@ class Row(NamedTuple):
 
 
 def rows() -> Iterator[Row]:
-    for line in PAGE.read_text("utf-8").splitlines():
+    methods = PAGE.read_text("utf-8").partition("\n## How to make it again\n")[0]
+    for line in methods.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if line.startswith("| ") and len(cells) != N_OF_LEGEND:
             assert len(cells) == len(Row._fields), line  # else it would not be counted

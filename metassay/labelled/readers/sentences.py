@@ -15,7 +15,7 @@ from metassay.tabular.rows import Place
 
 VERSION = 1  # raised by whoever changes results of this module's kinds
 
-SEE = "docs/benchmarks.md has the format"
+SEE = "docs/segmentations.md has the format"
 PUBMED_LABELS = {
     "BACKGROUND": "background",
     "OBJECTIVE": "objective",

@@ -1,4 +1,4 @@
-"""docs/metrics.md is true: its blocks are options, and every kind has one."""
+"""docs/metrics.md and checkpoints.md: every kind has a row, and a block of its options."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,9 @@ from metassay.metrics.faithfulness.summac_conv import read_head
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "metrics.md").read_text(encoding="utf-8")
 PAGE = PAGE.partition("\n## Metrics of faithfulness")[2].partition("\n## ")[0]
-CODE = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))
+BLOCKS = (DOCS / "checkpoints.md").read_text(encoding="utf-8")
+BLOCKS = BLOCKS.partition("\n## Metrics of faithfulness")[2].partition("\n## ")[0]
+CODE = dict(re.findall(r"```(\w+)\n(.*?)```", BLOCKS, re.DOTALL))
 
 
 def test_its_blocks_are_options_of_every_kind(tmp_path: Path) -> None:
