@@ -10,5 +10,7 @@ from stages.doorway import StageIO, program
 def main(io: StageIO) -> None:
     texts = io.read(TEXTS)
     file = io.path(io.param(f"studies.{io.item}"))
-    ratings = ingest_study(file, io.item, io.criteria(), io.read(SOURCES), texts)
+    sources, criteria = io.read(SOURCES), io.criteria()
+    ratings, warnings = ingest_study(file, io.item, criteria, sources, texts)
+    io.note(warnings)
     io.write(RATINGS, ratings, io.item)

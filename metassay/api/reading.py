@@ -41,7 +41,12 @@ from metassay.tabular.guess import listed
 from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.numbers import is_among
 from metassay.tabular.odd_cells import OddCells
-from metassay.tabular.row_choice import ask_rows, choose_rows, parse_rows
+from metassay.tabular.row_choice import (
+    ask_rows,
+    choose_rows,
+    leave_out_chosen,
+    parse_rows,
+)
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.scales import UNDECLARED, Scales
 from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
@@ -80,6 +85,7 @@ def read_both(
     files = [sheet for sheet in (of_scores, of_ratings) if sheet is not None]
     check_columns(files, of_ratings, roles, problems)
     of_ratings = _choose(of_ratings, files, roles, problems)
+    of_ratings, warnings = _leave_out_chosen(of_ratings, files, roles, problems)
     if of_scores is not None:
         of_scores = _choose(of_scores, files, roles, problems)
     if of_scores is not None:
@@ -105,7 +111,8 @@ def read_both(
         rated = _check_values(rated, scales, problems)
     raise_problems(problems)
     rated = rated._replace(
-        table=round_trip(RATINGS, rated.table[list(RATINGS.columns)])
+        table=round_trip(RATINGS, rated.table[list(RATINGS.columns)]),
+        warnings=(*warnings, *rated.warnings),
     )
     return (_make_scores(scored) if scored else None), rated
 
@@ -153,6 +160,19 @@ def _choose(
     sheet = choose_rows(sheet, rows, faults)
     problems += faults.lines()
     return replace(sheet, missing=frozenset(map(str.casefold, roles.missing)))
+
+
+def _leave_out_chosen(
+    ratings: Sheet, files: Sequence[Sheet], roles: Roles, problems: list[str]
+) -> tuple[Sheet, list[DataWarning]]:
+    """Return ratings without those of chosen texts, and the warning that says so."""
+    faults = Findings()
+    rows = parse_rows(roles.rows, [c for file in files for c in file.columns])
+    ratings, finding, remedy = leave_out_chosen(ratings, rows, faults)
+    problems += faults.lines()
+    if not finding:
+        return ratings, []
+    return ratings, [DataWarning(kind="selected", finding=finding, remedy=remedy)]
 
 
 def find_faults(sheet: Sheet, *, scores: bool, roles: Roles) -> list[str]:

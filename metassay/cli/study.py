@@ -24,6 +24,7 @@ from metassay.studies.next_items import Decision, Frame, next_items, weighted_li
 from metassay.studies.record import Options
 from metassay.tables.parquet import Table, read
 from metassay.tables.ratings import RATINGS
+from metassay.tabular.row_choice import CHOSEN_BY
 
 STUDIES = Path("studies")
 TABLES = Path("data/tables")
@@ -121,10 +122,18 @@ def import_back(args: argparse.Namespace) -> int:
     )
     if n := len(answers.comments):
         print(f"{comments}: {n} comments; they may quote texts, keep them private")
-    if study.drawn_by:
-        _print_weighted(study, answers.ratings)
+    if not study.drawn_by:
+        _print_yaml(benchmark, args.study, ratings, study.criteria)
         return 0
-    _print_yaml(benchmark, args.study, ratings, study.criteria)
+    if "decision" in study.drawn_by:
+        _print_weighted(study, answers.ratings)
+    else:
+        _print_preferred(study, answers.ratings)
+    print(
+        f"these texts were chosen ({study.chosen_by}), so that a correlation over them is not that"
+        f" over all: the column {CHOSEN_BY} of {ratings} says so, and evaluations leave these"
+        " ratings out"
+    )
     return 0
 
 
@@ -141,9 +150,27 @@ def _print_weighted(study: key.Key, ratings: Iterable[importing.Rating]) -> None
         and (rating.target.criterion, rating.target.unit) == (criterion, "text")
     ]
     print("\n".join(weighted_lines(frame, values, study.criteria[criterion])))
+
+
+def _print_preferred(study: key.Key, ratings: Iterable[importing.Rating]) -> None:
+    """Print which of two metrics raters side with where these disagree."""
+    first, second = study.drawn_by["disagreeing"]
+    preferred = {tuple(pair): author for *pair, author in study.drawn_by["preferred"]}
+    n_first, n_second, n_ties = 0, 0, 0
+    for target, _, value in ratings:
+        other = target.unit.removeprefix("versus:")
+        if value is None or other == target.unit:
+            continue
+        by_first = preferred[target.doc_id, *sorted((target.author, other))]
+        if value == 0.5:
+            n_ties += 1
+        elif (value > 0.5) == (by_first == target.author):
+            n_first += 1
+        else:
+            n_second += 1
     print(
-        "the texts were drawn with unequal chances: a certificate or a card that uses these"
-        " ratings unweighted is wrong, so do not name them in params.yaml"
+        f"of {n_first + n_second + n_ties} comparisons, raters prefer the text of {first} in"
+        f" {n_first}, that of {second} in {n_second}, and neither in {n_ties}"
     )
 
 

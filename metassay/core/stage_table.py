@@ -222,7 +222,7 @@ EVALUATION = (
         each="studies",
         reads=("sources", "texts/"),
         params=("criteria",),
-        writes=("ratings/${element}",),
+        writes=("ratings/${element}", "notes/ingest_study-${element}"),
         retries=0,
         delay=1,
     ),
@@ -325,7 +325,7 @@ EVALUATION = (
     ),
     Stage(
         name="meta_evaluate",
-        version=7,
+        version=8,
         reads=(
             "sources",
             "scores",
@@ -340,14 +340,14 @@ EVALUATION = (
     ),
     Stage(
         name="certify",
-        version=6,
+        version=7,
         reads=("evidence",),
         shared=("certification",),
         writes=("certificates",),
     ),
     Stage(
         name="report",
-        version=9,
+        version=10,
         files=("reports/published",),
         reads=(
             "sources",

@@ -7,6 +7,7 @@ import functools
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
@@ -31,6 +32,7 @@ from metassay.tabular.decoding import (
     warn_unread,
 )
 from metassay.tabular.files import read_sheet
+from metassay.tabular.row_choice import BIASED, CHOSEN_BY
 from metassay.tabular.rows import (
     AGAIN,
     Findings,
@@ -156,6 +158,7 @@ class Rating(Options):
     value: str
     unit: Key = "text"
     part: Key = FULL
+    chosen_by: Clean = ""  # by what the text was chosen to be rated, if not at random
 
 
 class Score(Options):
@@ -380,9 +383,47 @@ def _lines(
 
 
 def read_ratings(path: Path, rows: Rows) -> None:
-    """Add the ratings of a file; faults become problems of `rows`."""
+    """Add the ratings of a file, without those of chosen texts; faults become problems."""
+    n_read = 0
+    chosen: Counter[str] = Counter()
     for at, line, numbers in records(path, Rating, _ABSTAINED, rows):
-        rows.ratings.append(RatingRow(at, **{**dict(line), **numbers}))
+        n_read += 1
+        if line.chosen_by.strip():
+            chosen[line.chosen_by] += 1
+            continue
+        rows.ratings.append(rating_row(at, line, numbers["value"]))
+    if not chosen:
+        return
+    by = ", ".join(map(shown, chosen))
+    if chosen.total() == n_read:
+        what = f"all {n_read:,} ratings are of texts that were chosen by {by}; {BIASED}"
+        fix = (
+            "rate a random sample of texts, too; or empty the cells of column"
+            f" '{CHOSEN_BY}' to count these all the same"
+        )
+        rows.wrong(Place(path.name), what, remedy=fix)
+        return
+    rows.warnings.add(
+        Place(path.name),
+        f"{chosen.total():,} of {n_read:,} ratings are of texts that were chosen by {by},"
+        f" and left out: {BIASED}",
+        f"to count them all the same, empty their cells of column '{CHOSEN_BY}'",
+    )
+
+
+def rating_row(at: Place, rating: Rating, value: float | None) -> RatingRow:
+    """Return the row of a rating with the number that was read."""
+    return RatingRow(
+        at=at,
+        study=rating.study,
+        doc_id=rating.doc_id,
+        author=rating.author,
+        part=rating.part,
+        unit=rating.unit,
+        rater=rating.rater,
+        criterion=rating.criterion,
+        value=value,
+    )
 
 
 def score_metrics(folder: Path) -> list[str]:

@@ -26,12 +26,13 @@ def ingest_study(
     criteria: Mapping[str, Criterion],
     sources: pd.DataFrame,
     texts: pd.DataFrame,
-) -> pd.DataFrame:
-    """Return the ratings of a study as RATINGS, checked against the tables SOURCES and TEXTS.
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the ratings of a study as RATINGS, and warnings on what was left out.
 
-    The file has the format of `ratings.csv` (docs/data-files.md), with `study` in the
-    column `study` of every row. Raises BadInput with all problems at once, each with
-    file, line and remedy: those of datasets.checks, and rows of another study.
+    They are checked against the tables SOURCES and TEXTS. The file has the format of
+    `ratings.csv` (docs/data-files.md), with `study` in the column `study` of every row.
+    Raises BadInput with all problems at once, each with file, line and remedy: those of
+    datasets.checks, and rows of another study.
     """
     rows = Rows()
     read_ratings(file, rows)
@@ -52,5 +53,8 @@ def ingest_study(
     ]
     check(rows, criteria)
     raise_problems(f"{file.parent.as_posix()}/{line}" for line in rows.problems.lines())
+    warnings = [f"{file.parent.as_posix()}/{line}" for line in rows.warnings.lines()]
     ratings = [row._asdict() for row in rows.ratings]
-    return pd.DataFrame(ratings)[list(RATINGS.columns)] if ratings else empty(RATINGS)
+    if not ratings:
+        return empty(RATINGS), warnings
+    return pd.DataFrame(ratings)[list(RATINGS.columns)], warnings

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from metassay.meta_evaluation.exact_tests import EQUAL
 from metassay.meta_evaluation.options import VANISHES, MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study
 from metassay.statistics.classes import (
@@ -155,7 +156,7 @@ def classes_at(
 
 def _is_shown(row: dict[str, object]) -> bool:
     p, value, confidence = (float(str(row[n])) for n in ("p", "value", "confidence"))
-    return p < 1 - confidence and value > 0
+    return p < 1 - confidence - EQUAL and value > 0
 
 
 def _summarise_metric(

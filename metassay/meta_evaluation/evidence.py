@@ -15,6 +15,7 @@ from metassay.meta_evaluation.exact_tests import (
     run_level,
 )
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
+from metassay.meta_evaluation.selected_texts import find_chosen
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
 from metassay.meta_evaluation.verdicts import OF_NO_OTHERS
 from metassay.statistics.agreement import compare_with_rater
@@ -48,13 +49,15 @@ Partials = dict[tuple[str, ...], list[dict[Any, Any]]]
 def evidence(
     studies: Sequence[StudyTests],
     confounds: pd.DataFrame,
+    scores: pd.DataFrame,
     options: MetaOptions,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
     """Return one row per study, criterion, part, level and directed metric.
 
-    `confounds`: the table of that name, made from the same `studies` and options. Signs
+    `confounds`: the table of that name, made from the same `studies` and options.
+    `scores`: the table, with scores of texts that nobody rated, too. Signs
     are turned so that more of metric and criterion is better: a positive correlation
     agrees with people. `certify` turns each row into a verdict. EVIDENCE describes the
     columns. In addition:
@@ -76,11 +79,15 @@ def evidence(
     """
     partials = _partials(confounds)
     rows: list[dict[str, object]] = []
-    families = [(tests, level) for tests in studies for level in LEVELS]
-    for done, (tests, level) in enumerate(families, start=1):
-        rows += _evidence_rows(tests, level, partials, options)
-        if progress is not None:
-            progress(done, len(families))
+    n_families = len(studies) * len(LEVELS)
+    done = 0
+    for tests in studies:
+        selected = _selected_metrics(tests.study, scores)
+        for level in LEVELS:
+            rows += _evidence_rows(tests, level, partials, selected, options)
+            done += 1
+            if progress is not None:
+                progress(done, n_families)
     return frame_of(rows, EVIDENCE)
 
 
@@ -93,8 +100,18 @@ def _partials(confounds: pd.DataFrame) -> Partials:
     return {tuple(map(str, key)): rows.to_dict("records") for key, rows in groups}
 
 
+def _selected_metrics(study: Study, scores: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return the metrics, with judges, whose extreme scores people rated more often."""
+    chosen = find_chosen(study, scores)
+    return {(metric.metric, metric.judge) for metric in chosen if metric.extreme}
+
+
 def _evidence_rows(
-    tests: StudyTests, level: Level, partials: Partials, options: MetaOptions
+    tests: StudyTests,
+    level: Level,
+    partials: Partials,
+    selected: set[tuple[str, str]],
+    options: MetaOptions,
 ) -> Iterator[dict[str, object]]:
     study, left = tests.study, tests.levels[level].left
     for place, row in zip(study.places, numbers(tests, level, options), strict=True):
@@ -104,6 +121,7 @@ def _evidence_rows(
             **_accuracy(study, study.metrics[place], level, options),
             **_confound(rests, left.value[place]),
             **_select_within_systems(rests),
+            "selected": (row["metric"], row["judge"]) in selected,
         }
 
 
@@ -256,10 +274,12 @@ def _rests_on(
 
     It holds if none of these is a version of another, or of the same topic.
     """
-    if p < 1.0 - options.confidence:
+    # Shares of orders can equal the level exactly, and show nothing then.
+    level_of_p = 1.0 - options.confidence - EQUAL
+    if p < level_of_p:
         return None
     for exchange, adjusted in tests.p_alone.items():
-        shown = bool(np.any(adjusted[place] < 1.0 - options.confidence))
+        shown = bool(np.any(adjusted[place] < level_of_p))
         if shown and not (level == "system" and exchange == "documents"):
             return exchange
     return None
@@ -415,6 +435,7 @@ ANALYSIS = Analysis(
         evidence(
             run.tests,
             run.tables["confounds"],
+            run.scores,
             run.options,
             progress=run.watch("evidence"),
         )

@@ -121,7 +121,7 @@ DISAGREEMENTS = Table(
     name="disagreements",
     says=(
         "a sample of pairs of texts that two metrics order differently, worth "
-        "annotating"
+        "annotating; a correlation over these alone is not that over all texts"
     ),
     key=("part", "metric_a", "metric_b", "doc_id", "author_a", "author_b"),
     columns={

@@ -283,8 +283,7 @@ def find_selected_texts(run: Evaluation) -> Iterator[DataWarning]:
         if _texts(study) not in texts:
             continue  # of another criterion, which had the same
         alone = len(texts) == 1
-        scores = run.scores[run.scores["part"] == study.part]
-        for warning in warn_of_selection(study, scores):
+        for warning in warn_of_selection(study, run.scores):
             yield replace(warning, criterion="") if alone else warning
         if alone:
             texts.clear()

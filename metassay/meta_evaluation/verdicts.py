@@ -52,6 +52,7 @@ NAME_CLUSTERS: Final = "say which documents are alike, by cluster"
 _NAME: Final = {"systems": NAME_FAMILIES, "documents": NAME_CLUSTERS}
 MORE_OF_A_CLASS: Final = "rate more of one class"
 SHARE_RATERS: Final = "let some raters rate all systems"
+RANDOM_TEXTS: Final = "rate a random sample of texts"
 _ADVICE: Final = {
     **dict.fromkeys(VERDICTS, "do not use"),
     USE: "use it",
@@ -123,7 +124,7 @@ def _needed(
     """Return how many independent systems and documents would settle the verdict."""
     if verdict not in (CANNOT_TELL, PROMISING):
         return np.nan, np.nan
-    if rests_on(row) is not None or has_other_raters(row):
+    if row["selected"] or rests_on(row) is not None or has_other_raters(row):
         return np.nan, np.nan
     useful, value, likely = fisher_z(
         np.array([options.useful, row["value"], row["corrected"]], dtype=np.float64)
@@ -167,11 +168,16 @@ def _advice(
         return f"balance {row['confound']} first"
     if _only_classes_forbid_use(row, options):
         return MORE_OF_A_CLASS
+    return _advice_on_design(row) or _name_shortage(row, systems, documents)
+
+
+def _advice_on_design(row: Mapping[str, Any]) -> str:
+    """Return what to do where more texts of the same kind would not help; "" elsewhere."""
+    if row["selected"]:
+        return RANDOM_TEXTS
     if rests_on(row) is not None:
         return _NAME[row["rests_on"]]
-    if has_other_raters(row):
-        return SHARE_RATERS
-    return _name_shortage(row, systems, documents)
+    return SHARE_RATERS if has_other_raters(row) else ""
 
 
 def _name_shortage(row: Mapping[str, Any], systems: float, documents: float) -> str:
@@ -206,7 +212,7 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
 ) -> str:
     """Return the verdict on a metric, criterion and level.
 
-    `row`: a row of the table `evidence`. It uses value, high, p, confidence,
+    `row`: a row of the table `evidence`. It uses value, high, p, confidence, selected,
     corrected_low, confound, given_confound, given_confound_p, n, n_tied, n_families,
     design, level and what is left without classes; NaN, or None for names, where
     unknown. Unknown never counts in a metric's favour.
@@ -216,10 +222,8 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
     best, then comes `promising`; the others differ in what to do, not in how good they
     are.
     """
-    if np.isnan(row["value"]):
-        return UNDEFINED
-    if row["fitted"]:
-        return FITTED
+    if (unfit := _without_evidence(row)) is not None:
+        return unfit
     if is_shown(row) and row["value"] < 0:
         return CONTRARY
     if row["high"] < options.useful:
@@ -239,6 +243,17 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
             return USE
     promising = row["value"] >= options.useful and not has_other_raters(row)
     return PROMISING if promising else CANNOT_TELL
+
+
+def _without_evidence(row: Mapping[str, Any]) -> str | None:
+    """Return the verdict on a metric of which these ratings cannot say more."""
+    if np.isnan(row["value"]):
+        return UNDEFINED
+    if row["fitted"]:
+        return FITTED
+    # Among texts that were chosen by scores a weak metric looks strong, and one that
+    # another metric contradicted looks contrary.
+    return CANNOT_TELL if row["selected"] else None
 
 
 def _explanation(row: Mapping[str, Any], options: CertificationOptions) -> str | None:

@@ -131,7 +131,12 @@ GROUPS = {
             title="Texts worth annotating",
             pick=("part",),
             lead=("metric_a", "metric_b", "doc_id", "author_a", "author_b"),
-            says="",
+            says="""
+                Ratings of these texts say most about which of two metrics is right. A
+                correlation over them is not that over all texts: it makes one metric
+                look better than it is, and the other worse. Write `disagreement` into
+                a column `chosen_by` of their ratings, and evaluations leave them out.
+                """,
         ),
     },
     "People": {

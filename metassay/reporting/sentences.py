@@ -73,15 +73,10 @@ def _why(row: Row, options: CertificationOptions) -> str:
         if missing(row["p"])
         else f"adjusted {equals(row['p'])}".replace(" = ", " ")
     )
-    if row["verdict"] == v.CANNOT_TELL and v.rests_on(row) is not None:
-        return _only_if_apart(v.rests_on(row), f"for {decision}, {of}", value)
-    if row["verdict"] == v.CANNOT_TELL and v.has_other_raters(row):
-        return (
-            f"for {decision}, {of} are related ({value}), but sets of systems have raters"
-            " of their own, and nothing tells the raters from the systems."
+    if row["verdict"] == v.CANNOT_TELL:
+        return _why_it_cannot_tell(
+            row, options, f"for {decision}, {of}", f"{value}, {p}"
         )
-    if row["verdict"] == v.CANNOT_TELL and not missing(row["p"]) and v.is_shown(row):
-        return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
     return {
         v.USE: f"for {decision}, {metric} follows {criterion} ({value}), and by at least {least}"
         " with other systems and documents.",
@@ -89,12 +84,38 @@ def _why(row: Row, options: CertificationOptions) -> str:
         f" {least} with other documents. No other system was rated.",
         v.PROMISING: f"for {decision}, {metric} follows {criterion} ({value}, {p}), but"
         f" {_doubt(row, options)}.",
-        v.CANNOT_TELL: f"for {decision}, {of} are not shown to be related ({value}, {p}), but a"
-        f" useful {useful} is possible.",
         v.EXPLAINED: f"for {decision}, {of} correlate ({plain}), but only {_left(row)}.",
         v.TOO_WEAK: f"for {decision}, {of} correlate less than the useful {useful} ({value}).",
         v.CONTRARY: f"for {decision}, {metric} goes against {criterion} ({value}, {p}).",
     }[v.kind_of(row["verdict"])]
+
+
+def _why_it_cannot_tell(
+    row: Row, options: CertificationOptions, subject: str, numbers: str
+) -> str:
+    """Say why the ratings leave a metric's usefulness open.
+
+    `numbers`: the value with its interval, and p.
+    """
+    value, _, _ = numbers.rpartition(", ")
+    if row["selected"]:
+        return (
+            f"{subject} correlate ({value}) in texts with more extreme scores of the"
+            " metric than the others have, which is not the correlation over all."
+        )
+    if v.rests_on(row) is not None:
+        return _only_if_apart(v.rests_on(row), subject, value)
+    if v.has_other_raters(row):
+        return (
+            f"{subject} are related ({value}), but sets of systems have raters"
+            " of their own, and nothing tells the raters from the systems."
+        )
+    if not missing(row["p"]) and v.is_shown(row):
+        return f"{subject} are related, perhaps too weakly to be of use ({numbers})."
+    return (
+        f"{subject} are not shown to be related ({numbers}), but a useful"
+        f" {short(options.useful)} is possible."
+    )
 
 
 def _only_if_apart(units: str | None, subject: str, value: str) -> str:

@@ -381,11 +381,9 @@ def _draft_pairs(read: ReadTable, options: Options) -> StudyDraft:
     by_document: dict[str, list[str]] = defaultdict(list)
     for doc, author in texts.system_keys:
         by_document[doc].append(author)
-    chosen = (
-        None
-        if options.disagreeing is None
-        else _find_disagreeing(read, *options.disagreeing)
-    )
+    chosen: dict[tuple[str, ...], str] | None = None
+    if options.disagreeing is not None:
+        chosen = _find_disagreeing(read, *options.disagreeing)
     drafts = []
     for doc, authors in by_document.items():
         reference = texts.whole.get((doc, REFERENCE), "")
@@ -408,7 +406,12 @@ def _draft_pairs(read: ReadTable, options: Options) -> StudyDraft:
     instructions: tuple[str, ...] = words.PAIRS_INSTRUCTIONS
     if options.shares:
         instructions = (*instructions, words.SHARES_INSTRUCTION)
-    return StudyDraft(drafts, criteria, instructions, texts.notes, texts.datasets)
+    draft = StudyDraft(drafts, criteria, instructions, texts.notes, texts.datasets)
+    if chosen is None:
+        return draft
+    preferred = [(*pair, author) for pair, author in chosen.items()]
+    drawn_by = {"disagreeing": options.disagreeing, "preferred": preferred}
+    return draft._replace(drawn_by=drawn_by)
 
 
 def _pair_questions(
@@ -424,8 +427,11 @@ def _pair_questions(
         yield _ask(question, doc, author, "text", "covered")
 
 
-def _find_disagreeing(read: ReadTable, a: str, b: str) -> set[tuple[str, str, str]]:
-    """Find documents and sorted pairs of systems that two metrics order in opposite ways."""
+def _find_disagreeing(read: ReadTable, a: str, b: str) -> dict[tuple[str, ...], str]:
+    """Find documents and sorted pairs of systems that two metrics order in opposite ways.
+
+    Each has the system whose text `a` prefers.
+    """
     scores = read(SCORES)
     scores = scores[(scores["part"] == FULL) & (scores["author"] != REFERENCE)]
     labels = [
@@ -457,7 +463,10 @@ def _find_disagreeing(read: ReadTable, a: str, b: str) -> set[tuple[str, str, st
         values.append(sign * table.to_numpy(dtype=np.float64))
     pairs = disagreements(*values)
     sides = zip(pairs.document, pairs.preferred_by_a, pairs.preferred_by_b, strict=True)
-    return {(documents[doc], *sorted((authors[i], authors[j]))) for doc, i, j in sides}
+    return {
+        (documents[doc], *sorted((authors[i], authors[j]))): authors[i]
+        for doc, i, j in sides
+    }
 
 
 # ---- rubric: the criteria of rubrics/NAME.yaml, which judges are asked too --------------------

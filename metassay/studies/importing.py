@@ -14,12 +14,14 @@ from metassay.studies.key import FILE, Key, KeyRow, digest
 from metassay.studies.record import Answer, Form, Format, ReturnedRow, Target
 from metassay.studies.sheets import clean_cell, heading_of, parse_answer
 from metassay.tabular.decoding import csv_bytes
+from metassay.tabular.row_choice import CHOSEN_BY
 from metassay.tabular.rows import Findings, Place
 
 RATINGS_FILE, COMMENTS_FILE = "ratings.csv", "comments.csv"
 
 _RESTORE = "restore it as it was sent out"
 _COMMENTS_HEADER = ("row", "rater", "doc_id", "author", "part", "unit", "comment")
+# The last column is there only if texts were chosen.
 _RATINGS_HEADER = (
     "study",
     "doc_id",
@@ -125,6 +127,8 @@ def unblind(
 
 def write(results: Results, key: Key, folder: Path) -> None:
     """Write ratings and comments beside the key; they replace those of an earlier import."""
+    chosen_by = (key.chosen_by,) if key.drawn_by else ()
+    header = (*_RATINGS_HEADER, CHOSEN_BY) if key.drawn_by else _RATINGS_HEADER
     ratings = [
         (
             key.study,
@@ -132,6 +136,7 @@ def write(results: Results, key: Key, folder: Path) -> None:
             rater,
             target.criterion,
             "" if value is None else f"{value:.12g}",
+            *chosen_by,
         )
         for target, rater, value in results.ratings
     ]
@@ -140,7 +145,7 @@ def write(results: Results, key: Key, folder: Path) -> None:
     with owner_alone(), whole_file(folder / COMMENTS_FILE) as file:
         file.write(csv_bytes(_COMMENTS_HEADER, comments))
     with whole_file(folder / RATINGS_FILE) as file:
-        file.write(csv_bytes(_RATINGS_HEADER, ratings))
+        file.write(csv_bytes(header, ratings))
 
 
 def _was_sent(

@@ -50,6 +50,15 @@ class Key:
     # as `StudyDraft.drawn_by`
     drawn_by: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def chosen_by(self) -> str:
+        """By what the texts were chosen to be rated; "" if by lot alone."""
+        if "decision" in self.drawn_by:
+            return f"--next --for {self.drawn_by['decision']}"
+        if "disagreeing" in self.drawn_by:
+            return f"disagreement of {' and '.join(self.drawn_by['disagreeing'])}"
+        return ""
+
     def rows_of(self, rater: str) -> list[str]:
         """Return the ids of the rows that the rater was sent."""
         items = set(self.assignments[rater])

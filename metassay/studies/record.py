@@ -100,7 +100,8 @@ class StudyDraft(NamedTuple):
     """What a form makes: items, the scale of each criterion, and instructions for raters.
 
     `notes` say what was left out and how often; `datasets` are those whose text items
-    may repeat; `drawn_by` has the decision and chances of --next, if it drew the items.
+    may repeat; `drawn_by` says by what texts were chosen: the decision and chances of
+    --next, or the metrics that disagree, with the text of each pair that each prefers.
     """
 
     drafts: Sequence[Draft]

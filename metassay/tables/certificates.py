@@ -65,6 +65,7 @@ CERTIFICATES = Table(
         "coefficient": COEFFICIENT,
         "primary": EVIDENCE.columns["primary"],
         "fitted": EVIDENCE.columns["fitted"],
+        "selected": EVIDENCE.columns["selected"],
         "n_tried": EVIDENCE.columns["n_tried"],
         "value": EVIDENCE.columns["value"],
         "low": EVIDENCE.columns["low"],

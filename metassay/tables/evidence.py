@@ -68,6 +68,14 @@ EVIDENCE = Table(
             BOOLEAN,
             "whether the metric was fitted on these ratings; it then has no verdict",
         ),
+        "selected": Column(
+            BOOLEAN,
+            (
+                "whether the rated texts have more extreme scores of the metric than "
+                "other texts of the same systems: raters got texts that were chosen "
+                "by scores, and the value is not that over all texts"
+            ),
+        ),
         "n_tried": Column(
             INTEGER,
             (

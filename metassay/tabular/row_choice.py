@@ -2,7 +2,8 @@
 
 Crowd workers' submissions that were rejected, answers of raters who failed a check of their
 attention, and previews of a survey stand in exports beside the others. Whether they count
-changes numbers, so it is asked.
+changes numbers, so it is asked. Ratings of texts that were chosen by scores don't count,
+unless the user says so: a correlation over these is not that over all texts.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 
 from metassay.core.errors import quoted
 from metassay.format.numbers import counted
+from metassay.statistics.exact_sums import Mask
 from metassay.tabular.cell_words import DOUBTFUL_STATUS, FAILED_CHECK
 from metassay.tabular.column_synonyms import fold_name, is_called
 from metassay.tabular.name_patterns import CHECK, ROW_COUNTS, ROW_COUNTS_NOT, ROW_STATUS
@@ -27,6 +29,10 @@ _SAYS = (
     (ROW_COUNTS, FAILED_CHECK),
     (ROW_COUNTS_NOT, _TRUE),
 )
+# The column of ratings that says by what a text was chosen to be rated; empty where it
+# was drawn at random, or all texts are rated. `metassay study import` writes it.
+CHOSEN_BY = "chosen_by"
+BIASED = "a correlation over chosen texts is not that over all"
 _SHOWN = 6  # values of a column in a message
 _MOST = 12  # different values of a column that says whether rows count
 
@@ -83,13 +89,58 @@ def _filter(sheet: Sheet, rows: Rows) -> Sheet:
             f"rows with {quoted(column)} = {listed_values} count; {left_out} left out"
         )
         sheet = replace(
-            sheet,
-            frame=sheet.frame[chosen].reset_index(drop=True),
-            lines=np.asarray(sheet.lines)[chosen],
-            chosen=(*sheet.chosen, column),
+            _keep(sheet, column, chosen),
             notes=[*sheet.notes, note],
         )
     return sheet
+
+
+def _keep(sheet: Sheet, column: str, kept: Mask) -> Sheet:
+    """Return these rows, which were chosen by the cells of a column."""
+    return replace(
+        sheet,
+        frame=sheet.frame[kept].reset_index(drop=True),
+        lines=np.asarray(sheet.lines)[kept],
+        chosen=(*sheet.chosen, column),
+    )
+
+
+def leave_out_chosen(
+    sheet: Sheet, rows: Rows, problems: Findings
+) -> tuple[Sheet, str, str]:
+    """Return ratings without those of chosen texts; what to say of these, and the remedy.
+
+    Both are empty if there are none, or if `rows`, the user's choice, names the column.
+    Problem: no other row is left.
+    """
+    if CHOSEN_BY not in sheet.frame or CHOSEN_BY in rows:
+        return sheet, "", ""
+    values = [cell for cell in _different(sheet, CHOSEN_BY) if not is_blank(cell)]
+    if not values:
+        return replace(sheet, chosen=(*sheet.chosen, CHOSEN_BY)), "", ""
+    n_rows = len(sheet.lines)
+    blank = [cell for cell in _different(sheet, CHOSEN_BY) if is_blank(cell)]
+    kept = [_keep_blank(part) for part in sheet.parts or (sheet,)]
+    n_chosen = n_rows - sum(len(part.lines) for part in kept)
+    by = ", ".join(map(quoted, values[:_SHOWN]))
+    every = write_option(CHOSEN_BY, [*blank, *values])
+    if not blank:
+        what = f"all {counted(n_rows, 'row')} rate texts that were chosen by {by}; {BIASED}"
+        fix = f"rate a random sample of texts, too, or say that these count: {every}"
+        problems.add(Place(sheet.name), what, fix)
+        return sheet, "", ""
+    finding = (
+        f"{counted(n_chosen, 'row')} of {n_rows:,} in {sheet.name} rate texts that were"
+        f" chosen by {by}. They are left out: {BIASED}."
+    )
+    return combine_sheets(kept), finding, f"To count them all the same: {every}"
+
+
+def _keep_blank(sheet: Sheet) -> Sheet:
+    if CHOSEN_BY not in sheet.frame:
+        return sheet
+    kept = [is_blank(cell) for cell in to_keys(sheet.frame[CHOSEN_BY])]
+    return _keep(sheet, CHOSEN_BY, np.array(kept, dtype=np.bool_))
 
 
 def write_option(column: str, values: Sequence[str]) -> str:

@@ -3,9 +3,14 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
-from metassay.meta_evaluation.selected_texts import LEVEL
-from metassay.statistics.selection import compare_rated, is_chosen
+from metassay.meta_evaluation.options import CertificationOptions
+from metassay.meta_evaluation.selected_texts import find_chosen
+from metassay.meta_evaluation.study import Study
+from metassay.meta_evaluation.verdicts import find_verdict
+from metassay.statistics.correlation import LEVELS
+from metassay.statistics.exact_sums import rankdata
 from metassay.tabular.far_ratings import find_far_ratings
 from tests.calibration.classes import CLAIMED, alone
 from tests.calibration.doubts import Doubt, Outcome, Section, Shape
@@ -48,30 +53,79 @@ def documents_at_random(rng, metrics: list[np.ndarray]) -> np.ndarray:
     return np.tile(drawn, (systems, 1))
 
 
-def is_noticed(metrics: list[np.ndarray], rated_texts: np.ndarray) -> bool:
-    """Whether the warning would stand there, as `warn_of_selection` decides."""
-    system, document = np.indices(rated_texts.shape).reshape(2, -1)
-    level = LEVEL / 2 / len(metrics)
-    for metric in metrics:
-        selection = compare_rated(metric.ravel(), rated_texts.ravel(), system, document)
-        if selection is not None and any(is_chosen(selection, level)):
-            return True
-    return False
+def disagreeing(metrics: list[np.ndarray], share: float) -> np.ndarray:
+    """The share of texts of whose rank the first two metrics differ most."""
+    ranks = [rankdata(metric.ravel()).reshape(metric.shape) for metric in metrics[:2]]
+    apart = np.abs(ranks[0] - ranks[1])
+    return apart >= np.quantile(apart, 1 - share)
+
+
+def also_disagreeing(rng, metrics: list[np.ndarray]) -> np.ndarray:
+    """A random sample, and as many texts on which two metrics disagree."""
+    at_random = rng.random(metrics[0].shape) < SHARE / 2
+    return at_random | disagreeing(metrics, SHARE / 2)
+
+
+def disagreeing_left_out(rng, metrics: list[np.ndarray]) -> np.ndarray:
+    """The same where the column `chosen_by` marks those: they are left out."""
+    at_random = rng.random(metrics[0].shape) < SHARE / 2
+    return at_random & ~disagreeing(metrics, SHARE / 2)
+
+
+def scores_of(metrics: list[np.ndarray]) -> pd.DataFrame:
+    """The table `scores` of all texts, those that nobody rated too."""
+    system, document = np.indices(metrics[0].shape).reshape(2, -1)
+    frames = [
+        pd.DataFrame(
+            {
+                "doc_id": [f"d{place:05d}" for place in document],
+                "author": [f"s{place:02d}" for place in system],
+                "part": "full",
+                "metric": f"m{k:02d}",
+                "judge": "none",
+                "value": metric.ravel(),
+            }
+        )
+        for k, metric in enumerate(metrics)
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def verdicts_of(study: Study, chosen: set[str]) -> dict[str, list[str]]:
+    """Verdicts by level, of metrics in whose scores rated texts are more extreme, too."""
+    return {
+        level: [
+            find_verdict(
+                {**row, "selected": f"m{k:02d}" in chosen}, CertificationOptions()
+            )
+            for k, row in enumerate(rows)
+        ]
+        for level, rows in certified(study, options(), LEVELS).items()
+    }
 
 
 def selected(rng, shape: Shape, n: int, *, r: float, choose) -> Outcome:
-    """Only some texts are rated; the first metric correlates `r` with people over all."""
+    """Only some texts are rated; the first metric correlates `r` with people over all.
+
+    The others know nothing. With one metric, there is another one to disagree with.
+    """
     quality = effects(rng, shape, PLAIN)
-    first, *others = [effects(rng, shape, PLAIN) for _ in range(n)]
-    metrics = [quality + noise_for(r, shape, "global", PLAIN) * first, *others]
+    first, *others = [effects(rng, shape, PLAIN) for _ in range(max(n, 2))]
+    metrics = [first, *others]
+    if r:
+        metrics[0] = quality + noise_for(r, shape, "global", PLAIN) * first
     rated_texts = choose(rng, metrics)
+    metrics = metrics[:n]
     ratings = np.where(rated_texts, rated(rng, quality, PLAIN), np.nan)
     seen = [np.where(rated_texts, metric, np.nan) for metric in metrics]
     study = study_of(seen, ratings, groups=alone(shape))
-    row = certified(study, options(), ("global",))["global"][0]
+    warned = find_chosen(study, scores_of(metrics))
+    extreme = {metric.metric for metric in warned if metric.extreme}
+    verdicts = verdicts_of(study, extreme).values()
     return {
-        "called promising or `use`": [row["verdict"] in CLAIMED],
-        "warned": [is_noticed(metrics, rated_texts)],
+        "called promising or `use`": [of[0] in CLAIMED for of in verdicts],
+        "`use`": [of[0] == "use" for of in verdicts],
+        "warned": [bool(warned)],
     }
 
 
@@ -99,6 +153,31 @@ DOUBTS = (
         metrics=(1, 3),
     ),
     Doubt(
+        "r = .2, disagreements are rated, too",
+        partial(selected, r=0.2, choose=also_disagreeing),
+        metrics=(1, 3),
+    ),
+    Doubt(
+        "r = .2, the same, marked",
+        partial(selected, r=0.2, choose=disagreeing_left_out),
+        metrics=(1, 3),
+    ),
+    Doubt(
+        "knows nothing, rated where it is extreme",
+        partial(selected, r=0.0, choose=extreme),
+        metrics=(1, 3),
+    ),
+    Doubt(
+        "knows nothing, disagreements are rated, too",
+        partial(selected, r=0.0, choose=also_disagreeing),
+        metrics=(1, 3),
+    ),
+    Doubt(
+        "knows nothing, the same, marked",
+        partial(selected, r=0.0, choose=disagreeing_left_out),
+        metrics=(1, 3),
+    ),
+    Doubt(
         "one of 144 grades is 30, 55, 99 or -9",
         partial(slip, values=(30.0, 55.0, 99.0, -9.0)),
         shapes=((4, 36),),
@@ -116,6 +195,11 @@ DOUBTS = (
         "texts at random",
         partial(selected, r=0.5, choose=at_random),
         honest=True,
+        metrics=(1, 3),
+    ),
+    Doubt(
+        "r = .2, texts at random",
+        partial(selected, r=0.2, choose=at_random),
         metrics=(1, 3),
     ),
     Doubt(

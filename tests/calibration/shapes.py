@@ -13,6 +13,8 @@ from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.study import MetricScores
 from metassay.reporting.sentences import make_certificates
 from metassay.statistics.correlation import LEVELS
+from metassay.tables.parquet import empty
+from metassay.tables.scores import SCORES
 from tests.calibration.worlds import PLAIN, effects, options, rated, study_of
 
 # Of the confound in standard normal units, u.
@@ -41,9 +43,8 @@ def _verdicts(study, coefficient):
     """Level -> the metric's verdict."""
     chosen = options(permutations=200, coefficient=coefficient)
     tests = run_tests([study], chosen)
-    rows = make_certificates(
-        evidence(tests, confounds(tests, chosen), chosen), CertificationOptions()
-    )
+    numbers = evidence(tests, confounds(tests, chosen), empty(SCORES), chosen)
+    rows = make_certificates(numbers, CertificationOptions())
     rows = rows[rows["metric"] == "m00"]
     return dict(zip(rows["level"], rows["verdict"], strict=True))
 

@@ -188,9 +188,10 @@ def certified(study, chosen, levels, *, raters=False):
 
 def certified_together(studies, chosen, level):
     """The same of several criteria of a study, adjusted for all of them; a list per criterion."""
-    unknown = dict.fromkeys(
+    unknown: dict[str, object] = dict.fromkeys(
         ("given_confound", "given_confound_p", "against_rater_low"), np.nan
     )
+    unknown["selected"] = False
     by_criterion = []
     for study, tests in zip(studies, run_level(studies, level, chosen), strict=True):
         rows = []

@@ -10,6 +10,7 @@ import yaml
 
 from metassay.cli.main import main
 from metassay.reporting.contract_page import TABLES
+from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import write
 from metassay.tables.ratings import RATINGS
 from tests.studies import invented_tables
@@ -226,8 +227,50 @@ def test_the_next_texts_are_drawn_by_known_chances(there, capsys):
     assert main(["study", "import", "one", "pilot", *files]) == 0
     output = capsys.readouterr().out
     assert "correlation of long and vanilla_rating, global: " in output
-    assert "unweighted is wrong" in output
+    assert "evaluations leave these ratings out" in output
     assert "put these lines" not in output
+    header, *rows = cells_of(there / "studies/one/pilot/ratings.csv")
+    assert header[-1] == "chosen_by"
+    assert {row[-1] for row in rows} == {f"--next --for {decision[1]}"}
+
+
+def test_raters_side_with_one_of_two_metrics_that_disagree(there, capsys):
+    board = invented_tables.tables()(LEADERBOARD)
+    board[["part", "judge", "author", "recipe"]] = "full", "none", "(all)", "r"
+    counts = [name for name in board if name.startswith("n_")]
+    write(
+        LEADERBOARD,
+        board.assign(**dict.fromkeys(counts, 0)),
+        there / "data/tables/one/leaderboard.parquet",
+    )
+    words = ("--raters", "anna,ben", "--seed", "5")
+    metrics = ("--only-disagreements", "long", "near")
+    assert export(*words, *metrics, form=("pairs",)) == 0
+    capsys.readouterr()
+    key = json.loads((there / "studies/one/pilot/key.json").read_text("utf-8"))
+    assert key["drawn_by"]["disagreeing"] == ["long", "near"]
+    preferred = {tuple(pair): by for *pair, by in key["drawn_by"]["preferred"]}
+
+    def grade_of(rater, row):
+        """Anna prefers the text of `long`, and Ben says that there is no difference."""
+        if rater == "ben":
+            return "tie"
+        (asked,) = key["rows"][row[1]]["asked"].values()
+        _, doc, author, _, unit, _ = asked
+        other = unit.removeprefix("versus:")
+        by_long = preferred[doc, *sorted((author, other))]
+        return "A" if by_long == author else "B"
+
+    files = returned(there, grade_of)
+    assert main(["study", "import", "one", "pilot", *files]) == 0
+    output = capsys.readouterr().out
+    n = len(key["rows"])
+    assert (
+        f"of {2 * n} comparisons, raters prefer the text of long in {n}, that of near in"
+        f" 0, and neither in {n}" in output
+    )
+    _, *rows = cells_of(there / "studies/one/pilot/ratings.csv")
+    assert {row[-1] for row in rows} == {"disagreement of long and near"}
 
 
 def test_pairs_are_not_drawn_for_a_decision(there, capsys):

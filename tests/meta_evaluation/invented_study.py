@@ -41,7 +41,7 @@ def correlated(scores, ratings, criteria=CRITERIA, options=OPTIONS, **more):
 
 def certified(scores, ratings, better=HIGHER, options=OPTIONS, **more):
     tests = gathered(scores, ratings, options=options, better=better)
-    numbers = evidence(tests, confounds(tests, options), options, **more)
+    numbers = evidence(tests, confounds(tests, options), scores, options, **more)
     return make_certificates(numbers, CERTIFICATION)
 
 

@@ -252,3 +252,39 @@ def test_two_systems_in_order_show_nothing_of_systems(coefficient):
     assert (row["value"], row["n"]) == (pytest.approx(1), 2)
     assert row["p"] == row["smallest_p"] == 1
     assert not row["trusted"]
+
+
+def test_a_metric_rated_where_it_is_extreme_is_not_decided():
+    rng = np.random.default_rng(3)
+    texts = [(f"d{d:02d}", f"s{s}") for d in range(60) for s in range(8)]
+    truth = rng.normal(size=len(texts))
+    good = truth + 0.4 * rng.normal(size=len(texts))
+    other = truth + 0.4 * rng.normal(size=len(texts))
+
+    def verdicts(rated):
+        by_name = {"m": good, "z": other}
+        scores = pd.concat(
+            [
+                scores_of(dict(zip(texts, values, strict=True)), metric=name)
+                for name, values in by_name.items()
+            ]
+        )
+        chosen = np.flatnonzero(rated)
+        ratings = ratings_of(
+            *(rate("grade", texts[i][1], texts[i][0], "ann", truth[i]) for i in chosen)
+        )
+        better = {"m": "higher", "z": "higher"}
+        rows = certified(scores, ratings, better)
+        rows = rows[rows["level"] == "global"].set_index("metric")
+        return rows["verdict"].to_dict(), rows
+
+    at_random, rows = verdicts(rng.random(len(texts)) < 0.3)
+    assert at_random == {"m": "use", "z": "use"}
+    assert not rows["selected"].any()
+    extreme, rows = verdicts(np.abs(good) > 1.2)
+    assert extreme["m"] == "cannot tell"
+    row = rows.loc["m"]
+    assert row["selected"]
+    assert row["advice"] == "rate a random sample of texts"
+    assert "which is not the correlation over all" in row["sentence"]
+    assert np.isnan(row["needed_documents"]) or pd.isna(row["needed_documents"])

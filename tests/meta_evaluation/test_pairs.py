@@ -49,8 +49,9 @@ def random_study(seed):
 
 
 def evidence_of(raters, metrics, options=OPTIONS):
-    tests = run_tests(studied(*tables_of(raters, metrics)), options)
-    return evidence(tests, confounds(tests, options), options)
+    scores, ratings = tables_of(raters, metrics)
+    tests = run_tests(studied(scores, ratings), options)
+    return evidence(tests, confounds(tests, options), scores, options)
 
 
 def test_metrics_and_raters_are_compared_on_the_same_texts():

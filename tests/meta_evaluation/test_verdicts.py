@@ -36,6 +36,7 @@ GOOD = {
     "n_tied": 0,
     "n_families": 8,
     "fitted": False,
+    "selected": False,
     "level": "document",
     "weakest": 0.5,
     "classes": None,
@@ -107,6 +108,11 @@ CASES = [
     ("too weak", {"value": -0.3, "high": -0.1, "corrected_low": -0.5, "p": NAN}),
     ("fitted", {"fitted": True}),
     ("fitted", {"fitted": True, "value": -0.4, "p": NAN}),
+    # rated where its scores are extreme
+    ("cannot tell", {"selected": True}),
+    ("cannot tell", {"selected": True, "high": 0.29}),
+    ("cannot tell", {"selected": True, "value": -0.4, "high": -0.1}),
+    ("fitted", {"selected": True, "fitted": True}),
     ("contrary", {"value": -0.4, "high": -0.1, "corrected_low": -0.6}),
     ("contrary", {"value": -0.4, "high": NAN, "corrected_low": NAN, **CONFOUNDED}),
     ("undefined", {"value": NAN}),
@@ -169,6 +175,7 @@ def rows(draw):
         "n_tied": draw(st.integers(0, 50)),
         "n_families": draw(st.integers(1, 12)),
         "fitted": False,
+        "selected": False,
     }
 
 

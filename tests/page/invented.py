@@ -307,6 +307,7 @@ class Invented:
             "n": 70,
             "n_systems": 6,
             "fitted": False,
+            "selected": False,
             "n_tried": 1,
         }
         shared |= {

@@ -116,6 +116,7 @@ def certificates() -> Rows:
         "as_good_as_rater": False,
         "only_between_systems": False,
         "fitted": False,
+        "selected": False,
         "n_tried": 1,
         "rests_on_classes": False,
         "recipe": "invented",

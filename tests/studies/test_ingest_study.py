@@ -21,7 +21,9 @@ HEADER = "study,doc_id,author,part,unit,rater,criterion,value\n"
 def ingested(tmp_path, lines):
     file = tmp_path / "ratings.csv"
     file.write_text(HEADER + lines, encoding="utf-8")
-    return ingest_study(file, "pilot", CRITERIA, sources(), TEXTS)
+    ratings, warnings = ingest_study(file, "pilot", CRITERIA, sources(), TEXTS)
+    assert not warnings
+    return ratings
 
 
 def test_ratings_of_sentences(tmp_path):
@@ -52,3 +54,32 @@ def test_everything_that_does_not_fit_comes_at_once(tmp_path):
         6,
     }
     assert "is of study 'other', not of 'pilot'" in problems[0]
+
+
+MARKED = """\
+study,doc_id,author,part,unit,rater,criterion,value,chosen_by
+pilot,d1,beta,full,text,anna,error,0,
+pilot,d1,alpha,full,text,anna,error,1,disagreement of long and near
+"""
+
+
+def test_ratings_of_chosen_texts_are_left_out_and_counted(tmp_path):
+    file = tmp_path / "ratings.csv"
+    file.write_text(MARKED, encoding="utf-8")
+    ratings, (warning,) = ingest_study(file, "pilot", CRITERIA, sources(), TEXTS)
+    assert ratings["author"].tolist() == ["beta"]
+    assert "1 of 2 ratings are of texts that were chosen by" in warning
+    # the remedy, followed
+    assert "empty their cells of column 'chosen_by'" in warning
+    file.write_text(MARKED.replace("disagreement of long and near", ""), "utf-8")
+    ratings, warnings = ingest_study(file, "pilot", CRITERIA, sources(), TEXTS)
+    assert len(ratings) == 2
+    assert not warnings
+
+
+def test_a_study_of_chosen_texts_alone_is_refused(tmp_path):
+    file = tmp_path / "ratings.csv"
+    header, _, marked = MARKED.splitlines()
+    file.write_text(f"{header}\n{marked}\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="all 1 ratings are of texts that were chosen"):
+        ingest_study(file, "pilot", CRITERIA, sources(), TEXTS)

@@ -155,3 +155,44 @@ def test_sentences_are_texts_and_those_of_a_document_a_cluster() -> None:
         metassay.meta_eval(
             table[[*keys[:2], "judge_score"]], table[[*keys[:2], "faithful"]], **FEW
         )
+
+
+def marked(chosen: set[str]) -> pd.DataFrame:
+    """The ratings; those of some documents are marked as chosen."""
+    frame = ratings(Status=["APPROVED"] * 3).drop(columns="Status")
+    words = frame["doc_id"].map(lambda doc: "disagreement" if doc in chosen else "")
+    return frame.assign(chosen_by=words)
+
+
+def test_ratings_of_chosen_texts_are_left_out_and_said() -> None:
+    results = metassay.meta_eval(ratings=marked({"d4", "d5"}), **FEW)
+    (warning,) = (line for line in results.warnings if "chosen by" in line)
+    assert "12 rows of 36 in ratings rate texts that were chosen by" in warning
+    four = marked(set())
+    four = four[~four["doc_id"].isin(["d4", "d5"])]
+    only_four = metassay.meta_eval(ratings=four, **FEW)
+    pd.testing.assert_frame_equal(results.raters, only_four.raters)
+    remedy = "rows={'chosen_by': ['', 'disagreement']}"
+    assert remedy in warning
+    rows = {"chosen_by": ["", "disagreement"]}
+    every = metassay.meta_eval(ratings=marked({"d4", "d5"}), rows=rows, **FEW)
+    assert not any("rate texts that were chosen" in line for line in every.warnings)
+
+
+def test_ratings_of_chosen_texts_alone_are_refused_with_the_remedy() -> None:
+    every = {f"d{number}" for number in range(6)}
+    with pytest.raises(BadInput) as error:
+        metassay.meta_eval(ratings=marked(every), **FEW)
+    (problem,) = error.value.problems
+    assert "all 36 rows rate texts that were chosen by 'disagreement'" in problem
+    assert "rows={'chosen_by': ['disagreement']}" in problem
+    rows = {"chosen_by": ["disagreement"]}
+    assert metassay.meta_eval(ratings=marked(every), rows=rows, **FEW).tables
+
+
+def test_an_empty_column_of_chosen_texts_changes_nothing() -> None:
+    plain = marked(set()).drop(columns="chosen_by")
+    with_column = metassay.meta_eval(ratings=marked(set()), **FEW)
+    pd.testing.assert_frame_equal(
+        with_column.raters, metassay.meta_eval(ratings=plain, **FEW).raters
+    )

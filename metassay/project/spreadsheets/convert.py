@@ -5,7 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from metassay.core.errors import shown
-from metassay.datasets.own_data import Rating, Score, Source, Text, validate
+from metassay.datasets.own_data import (
+    Rating,
+    Score,
+    Source,
+    Text,
+    rating_row,
+    validate,
+)
 from metassay.tables.names import FULL, is_reference
 from metassay.tables.names import REFERENCE as REFERENCE_AUTHOR
 from metassay.tabular.column_synonyms import Role
@@ -16,7 +23,6 @@ from metassay.tabular.rows import (
     Findings,
     MetricRow,
     Place,
-    RatingRow,
     Rows,
     ScoreRow,
     TextRow,
@@ -190,7 +196,7 @@ def add_ratings(
         numbers = words.get(rating.criterion, cell.numbers)
         number = cell.number(numbers, table.sheet, odd)
         n_empty += numbers.is_missing(cells[Role.VALUE])
-        rows.ratings.append(RatingRow(at, **{**dict(rating), "value": number}))
+        rows.ratings.append(rating_row(at, rating, number))
     odd.report(rows.problems)
     return n_empty
 

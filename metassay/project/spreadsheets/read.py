@@ -41,7 +41,12 @@ from metassay.tabular.guess import listed
 from metassay.tabular.infer_columns import find_columns, join_by_text
 from metassay.tabular.name_patterns import HUMAN, LIKE_REFERENCE, REFERENCES
 from metassay.tabular.rankings import find_rankings
-from metassay.tabular.row_choice import ask_rows, choose_rows, parse_rows
+from metassay.tabular.row_choice import (
+    ask_rows,
+    choose_rows,
+    leave_out_chosen,
+    parse_rows,
+)
 from metassay.tabular.rows import Findings, Place, RatingRow, Rows
 from metassay.tabular.scales import (
     BY_USER,
@@ -229,6 +234,9 @@ def _choose_rows(
         kind: choose_rows(sheet, rows, problems) for kind, sheet in sheets.items()
     }
     if "ratings" in chosen:
+        sheet, finding, remedy = leave_out_chosen(chosen["ratings"], rows, problems)
+        said = [f"{finding} {remedy}"] if finding else []
+        chosen["ratings"] = replace(sheet, notes=[*sheet.notes, *said])
         for what, fix in ask_rows(chosen["ratings"], rows):
             problems.add(Place(chosen["ratings"].name), what, fix)
     return chosen
