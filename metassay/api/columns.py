@@ -1,6 +1,7 @@
 """Find out which column of a file is what: a key, numbers, or labels of texts."""
 
 from collections.abc import Sequence
+from shlex import quote
 from typing import NamedTuple
 
 import pandas as pd
@@ -23,7 +24,7 @@ from metassay.tabular.infer_columns import (
 from metassay.tabular.numbers import order_grades
 from metassay.tabular.row_choice import parse_rows
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet
+from metassay.tabular.sheet import Sheet, to_keys
 
 REMEDY = "docs/meta-eval.md shows how the two files are written"
 ONLY = "rating"  # the criterion where columns are of raters and none is named
@@ -289,12 +290,25 @@ def _key_column(sheet: Sheet, role: str, name: str, faults: Findings) -> str | N
     return columns[0] if columns else None
 
 
+def _is_board(guess: Guess) -> bool:
+    """Whether a file, and no frame, has one row per system."""
+    system = guess.roles.get(Role.SYSTEM)
+    if system is None or "." not in guess.sheet.name:
+        return False
+    return not to_keys(guess.sheet.frame[system]).duplicated().any()
+
+
 def _check_needed(guess: Guess, other: Sheet | None, roles: Roles) -> None:
     """Add a problem if nothing tells the documents, or the systems that the other file has."""
     head, faults = guess.sheet.head, guess.problems
     by_names = roles_of_names(guess)
     if Role.DOC not in {*guess.roles, *by_names}:
         fix = f"name it in the header, or say which column it is: --columns doc=COLUMN; {REMEDY}"
+        if other is None and _is_board(guess):
+            fix = (
+                "each row is another system; if this is a leaderboard, run: metassay check"
+                f" {quote(guess.sheet.name)}; else say which column it is: --columns doc=COLUMN"
+            )
         faults.add(head, f"column {roles.doc!r} is missing", fix)
     theirs = _key_columns(other, Role.SYSTEM, roles.system) if other else []
     if other and theirs and Role.SYSTEM not in {*guess.roles, *by_names}:

@@ -42,6 +42,10 @@ _MARGIN: Final[dict[bool | None, dict[int, float]]] = {
     True: {2: 8.0, 3: 9.0},
     False: {2: 0.0, 3: -3.0},
 }
+# Below so many units, three classes fit nearly any means, and a line must fit so much
+# better the fewer there are: a metric that knows three classes of 8 systems was one to
+# use in 12 of 100 studies without it, and is in 4 with it.
+_FEW: Final = 16
 # However sure it is that people's means come in classes, a metric may follow them within.
 _SURE: Final = 12.0
 _OF_MANY: Final = 1.5  # by the logarithm of the number of metrics
@@ -152,7 +156,10 @@ def fit_classes(
         compact = max(float(compact), -_SURE)
         # BIC: each class beyond the second costs a parameter.
         better = size * np.log(steps / line) + (n - 2) * np.log(size)
-        margin = _MARGIN[follows_texts][n] - _OF_MANY * np.log(n_metrics)
+        margin = _MARGIN[follows_texts][n]
+        if margin < 0:
+            margin *= max(1.0, _FEW / size) ** 1.5
+        margin -= _OF_MANY * np.log(n_metrics)
         excess = round(float(compact + better + margin), _DIGITS)
         if excess < 0 and (best is None or excess < best[0]):
             best = excess, classes.label

@@ -27,6 +27,7 @@ from tests.remedies.tables import (
 )
 
 BOTH = {"s.csv": SCORES, "r.csv": RATINGS}
+BOARD = "system,bleu,human\na,.31,3.2\nb,.33,3.6\nc,.28,3.0\nd,.36,3.9\ne,.30,3.1\nf,.35,3.7\n"
 FEW = "--resamples 20 --permutations 20"
 WORDS = "doc_id,system,fluency\nd1,m,good\nd1,n,poor\nd2,m,fair\nd2,n,good\n"
 FAR = f"{RATINGS.rpartition(',')[0]},30\n"
@@ -73,6 +74,13 @@ REFUSALS: dict[str, Refusal] = {
         "--ratings FILE: is missing",
         "--ratings FILE",
         (add("--ratings FILE", FILE="r.csv"),),
+    ),
+    "a leaderboard": Refusal(
+        "meta-eval board.csv",
+        {"board.csv": BOARD},
+        "each row is another system",
+        "run: metassay check board.csv",
+        (retype("meta-eval", "check"),),
     ),
     "files in two ways": Refusal(
         f"meta-eval r.csv --scores s.csv {FEW}",
