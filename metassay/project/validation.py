@@ -189,9 +189,10 @@ def _ingest_studies(
     ratings = []
     for study, file in benchmark.studies.items():
         with collect_problems(problems):
-            ratings.append(
-                ingest_study(Path(file), study, benchmark.criteria, sources, texts)
+            of_study, _ = ingest_study(
+                Path(file), study, benchmark.criteria, sources, texts
             )
+            ratings.append(of_study)
     raise_problems(problems)
     return ratings
 
