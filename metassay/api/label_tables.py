@@ -22,8 +22,8 @@ from metassay.api.label_table import (
 )
 from metassay.format.numbers import short
 from metassay.statistics.exact_sums import Array, Index, Mask
-from metassay.statistics.label_rows import LabelRows
-from metassay.statistics.label_weights import Chosen, find_chosen, label_weights
+from metassay.statistics.label_rows import LabelRows, weigh_rows
+from metassay.statistics.label_weights import Chosen, find_chosen
 from metassay.statistics.nominal_labels import AGREEMENT, nominal_card
 from metassay.statistics.number_labels import number_card
 from metassay.statistics.ordinal_labels import BIAS, middle_grades, ordinal_card
@@ -148,31 +148,16 @@ def judged_rows(name: str, labels: Labels, here: Mask) -> tuple[LabelRows, Index
     places = np.flatnonzero(usable)
     judge = np.searchsorted(labels.levels, values[places])
     code = people.code[places]
+    factors = [column[places] for column in slice_columns(labels).values()]
     rows = LabelRows(
         judge=judge,
         people=code,
-        weight=_weights(judge, code, labels, places),
+        weight=weigh_rows(judge, code, factors),
         cluster=labels.cluster[places],
         n_judge=len(labels.levels),
         n_people=len(people.pairs),
     )
     return rows, places
-
-
-def _weights(judge: Index, people: Index, labels: Labels, places: Index) -> Array:
-    """Return how many rows each label stands for, by its verdict, system and slice."""
-    labelled = people >= 0
-    if labelled.all() or not labelled.any():
-        return labelled.astype(np.float64)
-    verdict = judge.astype(str)
-    columns = [column[places] for column in slice_columns(labels).values()]
-    factors = [
-        np.array(
-            [f"{code}|{value}" for code, value in zip(verdict, column, strict=True)]
-        )
-        for column in columns
-    ]
-    return label_weights(labelled, np.zeros(judge.size), [verdict, *factors])
 
 
 def judged_items(labels: Labels) -> Mask:

@@ -406,7 +406,7 @@ JUDGE_TEST = (
     JUDGE,
     Stage(
         name="examine",
-        version=3,
+        version=4,
         reads=("pairs/", "judgments/", "gold", "ratings", "given_verdicts"),
         shared=("meta_evaluation",),
         writes=("verdicts", "judge_cards", "calibration", "notes/examine"),
@@ -476,14 +476,14 @@ SEGMENT_TEST = (
     ),
     Stage(
         name="examine_segmentations",
-        version=1,
+        version=2,
         reads=("sentences", "segmented/"),
         shared=("meta_evaluation",),
         writes=("segment_scores", "confusions", "notes/examine_segmentations"),
     ),
     Stage(
         name="report",
-        version=3,
+        version=4,
         program="report_segmentations",
         reads=(
             "texts/",

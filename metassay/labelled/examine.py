@@ -8,12 +8,12 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, shown
 from metassay.labelled import records
+from metassay.labelled.class_numbers import OF_ALL, class_numbers
 from metassay.meta_evaluation.card_numbers import (
     Estimates,
     Judgments,
     Row,
     card,
-    weigh_labels,
 )
 from metassay.meta_evaluation.label_warnings import (
     verdict_factors,
@@ -22,8 +22,8 @@ from metassay.meta_evaluation.label_warnings import (
 )
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import frame_of
-from metassay.statistics.classification import three_way
 from metassay.statistics.exact_sums import Array
+from metassay.statistics.label_rows import LabelRows, weigh_rows
 from metassay.statistics.label_weights import LEVEL, find_chosen
 from metassay.statistics.random_numbers import generator
 from metassay.statistics.shares import share
@@ -34,6 +34,7 @@ from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS, VERDICT
 from metassay.tables.parquet import empty
 
 OK, ABSTAINED = "ok", "abstained"
+OF_THREE = "_3way"  # ends the names of numbers of three labels
 
 
 def reduce_verdicts(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
@@ -163,14 +164,39 @@ def entailment(labels: "pd.Series[str]") -> Array:
     return np.where(labels.notna(), labels == records.ENTAILED, np.nan)
 
 
-def three_way_codes(labels: "pd.Series[str]") -> Array | None:
-    """Return 0, 1, 2 for entailed, neutral, contradicted, NaN if missing; None for other labels."""
-    places = labels.astype("object").map(
-        {name: n for n, name in enumerate(records.THREE)}
+def has_three_labels(rows: pd.DataFrame) -> bool:
+    """Whether judge and right answers of a comparison both use three labels."""
+    return {*rows["label_said"].dropna(), *rows["label"].dropna()} <= {*records.THREE}
+
+
+def three_way_numbers(
+    rows: pd.DataFrame, confidence: float, rng: np.random.Generator
+) -> Estimates:
+    """Return the numbers of three labels; none where the judge has no verdict.
+
+    `rows`: of a comparison. Where only some items have a right answer, each counts for
+    the items with its verdict, of its kind and subset.
+    """
+    sides = [rows[name].astype("object") for name in ("label_said", "label")]
+    said, right = sides
+    if said[right.notna()].isna().all():
+        return {}
+    used = {*said.dropna(), *right.dropna()}
+    place = {name: code for code, name in enumerate(sorted(used))}
+    judge, people = (side.map(place).fillna(-1).to_numpy(np.intp) for side in sides)
+    usable = (judge >= 0) & (rows["unlabelled"] != "split").to_numpy()
+    judge, people = judge[usable], people[usable]
+    factors = [rows[name].to_numpy()[usable] for name in ("kind", "subset")]
+    labels = LabelRows(
+        judge=judge,
+        people=people,
+        weight=weigh_rows(judge, people, factors),
+        cluster=rows["cluster"].to_numpy(dtype=np.intp)[usable],
+        n_judge=len(used),
+        n_people=len(used),
     )
-    if (places.isna() & labels.notna()).any():
-        return None
-    return np.asarray(places, dtype=np.float64)
+    numbers = class_numbers(labels, confidence=confidence, rng=rng).of_all
+    return {f"{name}{OF_THREE}": number for name, number in numbers.items()}
 
 
 def slices(
@@ -288,6 +314,7 @@ def _cards_of(
     }
     last: Row = {"recipe": comparison.recipe}
     subsets = set(comparison.rows["subset"])
+    has_three = has_three_labels(comparison.rows)
     for study, part, rows in slices(comparison.rows, common):
         key |= {"study": study, "part": part}
         seed = [
@@ -303,8 +330,10 @@ def _cards_of(
             comparison.thresholded,
             (rows["kind"].to_numpy(), rows["subset"].to_numpy()),
         )
-        weight = weigh_labels(judged, options.threshold)
-        more = _more(rows, weight, options, seed)
+        more = _bounds(rows, options.confidence)
+        if has_three:
+            rng = generator(options.seed, "three_way", *seed)
+            more |= three_way_numbers(rows, options.confidence, rng)
         card_rows, reliability = card(judged, options, seed, more)
         cards += [{**key, **row, **last} for row in card_rows]
         bins += [{**key, **row, **last} for row in reliability]
@@ -334,18 +363,9 @@ def _warn_of_labels(comparison: Comparison, level: float) -> Iterator[DataWarnin
     yield from warn_of_few_labels(verdict, people, "items", comparison.judge)
 
 
-def _more(
-    rows: pd.DataFrame,
-    weight: Array | None,
-    options: MetaOptions,
-    seed: Sequence[str],
-) -> Estimates:
-    """Return bounds for missing verdicts, and scores in three labels if both sides use them.
-
-    `weight`: how many items each label stands for, if some items have none.
-    """
-    has_label = rows["label"].notna().to_numpy()
-    labelled = rows[has_label]
+def _bounds(rows: pd.DataFrame, confidence: float) -> Estimates:
+    """Return how many verdicts are missing, and agreement if these were wrong, or right."""
+    labelled = rows[rows["label"].notna()]
     verdict, right = entailment(labelled["label_said"]), entailment(labelled["label"])
     unknown, hits = np.isnan(verdict), verdict == right
     status, cluster = (
@@ -358,26 +378,10 @@ def _more(
         "agreement_at_least": hits,
         "agreement_at_most": hits | unknown,
     }
-    confidence = options.confidence
-    numbers = {
+    return {
         name: share(mask, cluster, confidence=confidence)
         for name, mask in counted.items()
     }
-    judge, gold = (
-        three_way_codes(labelled["label_said"]),
-        three_way_codes(labelled["label"]),
-    )
-    if judge is not None and gold is not None and np.isfinite(judge).any():
-        rng = generator(options.seed, "three_way", *seed)
-        numbers |= three_way(
-            judge,
-            gold,
-            confidence=options.confidence,
-            rng=rng,
-            cluster=cluster,
-            weight=None if weight is None else weight[has_label],
-        )
-    return numbers
 
 
 # Statistics with a meaningful mean, unlike counts and pass rates.
@@ -387,9 +391,7 @@ AVERAGED = (
     "balanced_accuracy",
     "f1",
     "agreement",
-    "accuracy_3way",
-    "balanced_accuracy_3way",
-    "macro_f1_3way",
+    *(f"{name}{OF_THREE}" for name in OF_ALL),
     "auroc",
     "abstained",
     "failed",

@@ -1,18 +1,20 @@
 """Segmentations against gold labels: scores over all sentences, by label, and by place."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metassay.core.errors import BadInput
 from metassay.labelled import records
+from metassay.labelled.class_numbers import ACCURACY, class_numbers
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.statistics import classification, shares
-from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.exact_sums import Index, Mask
+from metassay.statistics.label_rows import LabelRows
+from metassay.statistics.nominal_labels import AGREEMENT, compare_judges
 from metassay.statistics.random_numbers import generator
+from metassay.statistics.shares import Estimate, share
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 
 ALL = "all"
@@ -35,10 +37,21 @@ class _Run(NamedTuple):
 
     segmentation: str
     labels: list[str]  # every gold or predicted label, in order; codes are places in it
-    right: NDArray[np.intp]
-    predicted: NDArray[np.intp]  # -1 where it failed
-    document: NDArray[np.intp]
-    documents: int
+    right: Index
+    predicted: Index  # -1 where it failed
+    document: Index
+
+    def rows(self, sentences: Mask) -> LabelRows:
+        """Return the sentences that have a predicted label, of those (sentences,)."""
+        answered = sentences & (self.predicted >= 0)
+        return LabelRows(
+            judge=self.predicted[answered],
+            people=self.right[answered],
+            weight=np.ones(np.count_nonzero(answered)),
+            cluster=self.document[answered],
+            n_judge=len(self.labels),
+            n_people=len(self.labels),
+        )
 
 
 def examine(
@@ -47,8 +60,8 @@ def examine(
     """Score the labels of each segmentation (SEGMENTED) against SENTENCES.
 
     Sentences on which it failed are left out, and counted; `accuracy_at_least` and
-    `accuracy_at_most` take all of them for wrong, or for right. Intervals resample
-    documents, the same for every segmentation.
+    `accuracy_at_most` take all of them for wrong, or for right. Sentences of a document
+    count as alike.
     """
     groups = dict(_groups(sentences))
     scores: list[Row] = []
@@ -61,8 +74,8 @@ def examine(
         count = f"{failed:,} of {len(run.predicted):,} sentences have no label, because it failed"
         remark = "scores are given without them, and accuracy in bounds with them"
         notes += [f"{run.segmentation}: {count}: {remark}"] if failed else []
-        for (grouping, group), rows in groups.items():
-            scores += _scores(run, grouping, group, rows, options)
+        for (grouping, group), within in groups.items():
+            scores += _scores(run, grouping, group, within, options)
         for other in runs:
             if other is not run:
                 scores += _compare_runs(run, other, options)
@@ -81,19 +94,17 @@ def _run(name: str, sentences: pd.DataFrame, segmented: pd.DataFrame) -> _Run:
         records.names_of(rows["label"]),
         records.names_of(rows["label_given"]),
     )
-    labels = [*sorted({*right, *predicted} - {None, records.NONE}), records.NONE]
+    used = {*right, *predicted} - {None}
+    labels = sorted(used, key=lambda label: (label == records.NONE, label))
     code = {label: place for place, label in enumerate(labels)}
     # Texts of several authors about the same document are a cluster.
-    document, documents = pd.factorize(rows["doc_id"], sort=True)
+    document, _ = pd.factorize(rows["doc_id"], sort=True)
     return _Run(
-        name,
-        labels,
-        np.array([code[label] for label in right], dtype=np.intp),
-        np.array(
-            [-1 if label is None else code[label] for label in predicted], dtype=np.intp
-        ),
-        document.astype(np.intp),
-        len(documents),
+        segmentation=name,
+        labels=labels,
+        right=np.array([code[label] for label in right], dtype=np.intp),
+        predicted=np.array([code.get(label, -1) for label in predicted], dtype=np.intp),
+        document=document.astype(np.intp),
     )
 
 
@@ -115,120 +126,106 @@ def _groups(sentences: pd.DataFrame) -> Iterator[tuple[tuple[str, str], Mask]]:
 
 
 def _scores(
-    run: _Run, grouping: str, group: str, rows: Mask, options: MetaOptions
+    run: _Run, grouping: str, group: str, within: Mask, options: MetaOptions
 ) -> Iterator[Row]:
     """Score a group of sentences; the group of all has scores by label, too."""
-    answered = rows & (run.predicted >= 0)
-    tables = _tables(run, answered)
-    missing = np.bincount(run.document[rows & ~answered], minlength=run.documents)
-    # A resampled document has its table, and its sentences on which the segmentation
-    # failed.
-    counted = np.concatenate(
-        [tables.reshape(run.documents, -1), missing[:, None]], axis=1
-    )
-    rng = generator(options.seed, "segmentation", grouping, group)
-    resampled = classification.resample_tables(counted, n=options.resamples, rng=rng)
-    table, many = tables.sum(axis=0), resampled[:, :-1].reshape(-1, *tables.shape[1:])
-    failed, many_failed = float(missing.sum()), resampled[:, -1]
-
-    def row(
-        grouping: str, name: str, statistic: str, value: float, values: Array
-    ) -> Row:
-        key = {"of": grouping, "name": name, "statistic": statistic}
-        counts = {"n": int(table.sum()), "n_failed": int(failed)}
-        return key | counts | _interval(run, rows, value, values, options)
-
-    for statistic, number in classification.OF_ALL.items():
-        if grouping == ALL or statistic == "accuracy":
-            yield row(grouping, group, statistic, float(number(table)), number(many))
+    rows = run.rows(within)
+    rng = generator(options.seed, "segmentation", run.segmentation, grouping, group)
+    numbers = class_numbers(rows, confidence=options.confidence, rng=rng)
+    key: Row = {
+        "segmentation": run.segmentation,
+        "n_failed": int(np.count_nonzero(within & (run.predicted < 0))),
+        "n_documents": np.unique(run.document[within]).size,
+    }
     if grouping != ALL:
+        of_group = {"of": grouping, "name": group, "statistic": ACCURACY}
+        yield {**key, **of_group, **_numbers(numbers.of_all[ACCURACY], key)}
         return
-    for statistic, share in _WITH_FAILED.items():
-        entry = row(
-            grouping,
-            group,
-            statistic,
-            float(share(table, failed)),
-            share(many, many_failed),
-        )
-        yield entry | {"n": int(table.sum() + failed)}
-    for statistic, number in classification.OF_LABEL.items():
-        of_label, drawn_of_label = number(table), number(many)
-        for place in _used(table):
-            values = drawn_of_label[:, place]
-            entry = row(
-                "label", run.labels[place], statistic, float(of_label[place]), values
-            )
-            yield entry | {"n": int(table[place].sum())}
+    of_all = {**numbers.of_all, **_with_failed(run, within, options.confidence)}
+    for statistic, estimate in of_all.items():
+        of_number = {"of": ALL, "name": ALL, "statistic": statistic}
+        yield {**key, **of_number, **_numbers(estimate, key)}
+    for place in _used(rows):
+        n_right = int(np.count_nonzero(rows.people == place))
+        for statistic, estimate in numbers.of_class[place].items():
+            of_label = {
+                "of": "label",
+                "name": run.labels[place],
+                "statistic": statistic,
+            }
+            entry = {**key, **of_label, **_numbers(estimate, key)}
+            yield {**entry, "n": n_right}
+
+
+def _with_failed(run: _Run, within: Mask, confidence: float) -> dict[str, Estimate]:
+    """Return how many sentences it failed on, and accuracy if all of these were wrong, or right."""
+    failed = run.predicted[within] < 0
+    hits = run.predicted[within] == run.right[within]
+    counted = {
+        "failed": failed,
+        "accuracy_at_least": hits,
+        "accuracy_at_most": hits | failed,
+    }
+    document = run.document[within]
+    return {
+        name: share(mask, document, confidence=confidence)
+        for name, mask in counted.items()
+    }
 
 
 def _compare_runs(first: _Run, second: _Run, options: MetaOptions) -> Iterator[Row]:
-    """Return by how much `first` is above `second`, on the sentences that both labelled.
-
-    Both have the same resamples: a document that is hard for both favours neither.
-    """
+    """Return by how much `first` is above `second`, on the sentences that both labelled."""
     both = (first.predicted >= 0) & (second.predicted >= 0)
-    tables_first, tables_second = _tables(first, both), _tables(second, both)
-    flat = [
-        tables.reshape(first.documents, -1) for tables in (tables_first, tables_second)
-    ]
-    rng = generator(options.seed, "segmentation", ALL, ALL)
-    joined = np.concatenate(flat, axis=1)
-    resampled = classification.resample_tables(joined, n=options.resamples, rng=rng)
-    drawn_first, drawn_second = np.split(resampled, [flat[0].shape[1]], axis=1)
-    counts = {
-        "n": int(np.count_nonzero(both)),
-        "n_failed": int(np.count_nonzero(~both)),
-    }
-    for statistic in ("accuracy", "macro_f1"):
-        number = classification.OF_ALL[statistic]
-        value = float(
-            number(tables_first.sum(axis=0)) - number(tables_second.sum(axis=0))
+    labels = sorted({*first.labels, *second.labels})
+    place = {label: code for code, label in enumerate(labels)}
+    sides = [
+        np.array([place[run.labels[code]] for code in codes[both]], dtype=np.intp)
+        for run, codes in (
+            (first, first.predicted),
+            (second, second.predicted),
+            (first, first.right),
         )
-        values = number(drawn_first.reshape(-1, *tables_first.shape[1:]))
-        values = values - number(drawn_second.reshape(-1, *tables_second.shape[1:]))
-        key = {"of": "above", "name": second.segmentation, "statistic": statistic}
-        yield key | counts | _interval(first, both, value, values, options)
-
-
-def _interval(
-    run: _Run, rows: Mask, value: float, values: Array, options: MetaOptions
-) -> Row:
-    documents = len(set(run.document[rows]))
-    ends = shares.ends(values, value, confidence=options.confidence)
-    low, high = ends if documents > 1 else (np.nan, np.nan)
-    key = {"segmentation": run.segmentation, "n_documents": documents}
-    return key | {"value": value, "low": low, "high": high}
-
-
-def _used(table: Array) -> list[int]:
-    """Return the labels of any sentence, gold or predicted."""
-    return [int(at) for at in np.flatnonzero(table.any(axis=0) | table.any(axis=1))]
-
-
-# the failed for wrong, and for right
-_WITH_FAILED: dict[str, Callable[[Array, Any], Array]] = {
-    "failed": classification.failure_rate,
-    "accuracy_at_least": classification.accuracy,
-    "accuracy_at_most": lambda table, failed: classification.accuracy(
-        table, failed, failed
-    ),
-}
-
-
-def _tables(run: _Run, rows: Mask) -> Array:
-    return classification.tables(
-        run.right[rows],
-        run.predicted[rows],
-        run.document[rows],
-        labels=len(run.labels),
-        documents=run.documents,
+    ]
+    differences = compare_judges(
+        *sides,
+        first.document[both],
+        n=len(labels),
+        confidence=options.confidence,
+        rng=generator(options.seed, "segmentation", "above"),
     )
+    key: Row = {
+        "segmentation": first.segmentation,
+        "of": "above",
+        "name": second.segmentation,
+        "n_failed": int(np.count_nonzero(~both)),
+        "n_documents": np.unique(first.document[both]).size,
+    }
+    for statistic, estimate in differences.items():
+        name = ACCURACY if statistic == AGREEMENT else statistic
+        yield {**key, "statistic": name, **_numbers(estimate, key)}
+
+
+def _numbers(estimate: Estimate, key: Row) -> Row:
+    """Return a number with its interval, of which one document knows nothing."""
+    one = key["n_documents"] < 2
+    return {
+        "value": estimate.value,
+        "low": np.nan if one else estimate.low,
+        "high": np.nan if one else estimate.high,
+        "n": estimate.n,
+    }
+
+
+def _used(rows: LabelRows) -> list[int]:
+    """Return the labels of any sentence, gold or predicted."""
+    return [int(code) for code in np.unique(np.concatenate((rows.people, rows.judge)))]
 
 
 def _cells(run: _Run) -> Iterator[Row]:
-    table = _tables(run, run.predicted >= 0).sum(axis=0)
-    used = _used(table)
+    rows = run.rows(np.ones(run.right.size, dtype=np.bool_))
+    n = len(run.labels)
+    table = np.bincount(rows.cell, minlength=n * n).reshape(n, n)
+    used = _used(rows)
     for x in used:
         for y in used:
             names = {"label": run.labels[x], "given": run.labels[y]}

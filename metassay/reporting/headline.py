@@ -222,7 +222,7 @@ def _estimate(row: Row | None) -> str:
 
 # The headline numbers of a test of segmentations, out of its table of scores.
 
-SCORE_STATISTICS = ("accuracy", "macro_f1", "majority_guess")
+SCORE_STATISTICS = ("accuracy", "macro_f1", "majority_baseline")
 _SEGMENTS_KEY = ["segmentation", "statistic", "value", "low", "high", "n", "n_failed"]
 
 
@@ -239,7 +239,7 @@ def score_rows(folder: Path) -> pd.DataFrame:
         cells = [_share_of(accuracy, "n_failed"), _estimate(accuracy), _estimate(macro)]
         lines.append((accuracy["value"], [name, *cells, short(guess["value"]) or "–"]))
     lines.sort(key=lambda line: best_first(line[0]))
-    heads = ["segmentation", "sentences", "accuracy", "macro-F1", "majority guess"]
+    heads = ["segmentation", "sentences", "accuracy", "macro-F1", "majority baseline"]
     return pd.DataFrame([cells for _, cells in lines], columns=heads)
 
 

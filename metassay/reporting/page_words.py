@@ -234,8 +234,7 @@ _SEGMENTATION_TEST = PageWords(
             says="""
                 A sentence’s label is the facet that covers more than half of its
                 characters, and “none” if no facet does. In brackets stand intervals for
-                other documents: whole documents are drawn again, because sentences of
-                one are alike.
+                other documents: sentences of one document count as alike.
 
                 “above” says by how much a segmentation is above another one, on the
                 sentences that both labelled. Thirds are of a text’s sentences. Where
@@ -272,7 +271,16 @@ _SEGMENTATION_TEST = PageWords(
         ),
         "F1": "2 × right / (sentences with the label + sentences given it).",
         "Cohen’s kappa": "Agreement beyond what chance gives; 0 is chance, 1 perfect.",
-        "majority guess": "Accuracy of giving every sentence the most frequent label.",
+        "balanced accuracy": "The mean recall of the labels that some sentence has.",
+        "Gwet’s AC1": (
+            "Agreement beyond chance, where chance is small if one label is frequent."
+        ),
+        "Krippendorff’s alpha": (
+            "Agreement beyond chance, where chance is that of both sides’ labels together."
+        ),
+        "majority baseline": (
+            "Accuracy of giving every sentence the most frequent label."
+        ),
         "accuracy at least": (
             "Accuracy if the labels that are missing because the segmentation failed "
             "were all wrong; at most, if they were all right."

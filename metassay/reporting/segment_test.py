@@ -26,7 +26,7 @@ _HEADLINE = ("accuracy", "macro_f1", "weighted_f1", "cohen_kappa")
 # groups of sentences, as they stand
 _OF = ("all", "label", "place", "confidence", "above")
 _PLACES = ("first third", "middle third", "last third", "lower", "higher")
-_BETTER = {"majority_guess": "neither", "failed": "lower"}
+_BETTER = {"majority_baseline": "neither", "failed": "lower"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,7 +140,7 @@ def verdict(scores: pd.DataFrame, majority: str) -> list[str]:
                 f" {low} and {high}"
             )
         if name == names[0]:
-            guess = short(row["majority_guess"]["value"])
+            guess = short(row["majority_baseline"]["value"])
             text += f". Calling every sentence “{majority}” would be right for {guess}."
         else:
             above = row_of[names[0], "above", name, "accuracy"]

@@ -21,7 +21,6 @@ from metassay.statistics.exact_sums import (
     Array,
     Mask,
     blocks,
-    mean_without_gaps,
     quotient,
 )
 from metassay.statistics.shares import (
@@ -49,8 +48,6 @@ from metassay.statistics.shares import (
 
 # texts added to each cell of a drawn table: 1/2 covers .987 of 20, 1/4 only .89 of 50
 PRIOR = 0.4
-WAYS = 3
-PRIOR_OF_THREE = 0.15  # texts added to each of the nine cells of a drawn table
 BINS = 10  # at most
 IN_BIN = 10  # texts per bin at least
 CHUNK = 1 << 22  # numbers drawn at a time: 32 MB
@@ -67,40 +64,6 @@ SHARES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "negative_predictive_value": ((_TRUE_FAIL,), (_TRUE_FAIL, _FALSE_FAIL)),
     "agreement": ((_TRUE_PASS, _TRUE_FAIL), _EVERY),
 }
-
-
-def tables(
-    right: ArrayLike,
-    predicted: ArrayLike,
-    document: ArrayLike,
-    *,
-    labels: int,
-    documents: int,
-) -> Array:
-    """Count a table per document, (documents, labels, labels), of codes 0 to `labels` - 1, (n,).
-
-    `document` (n,): each text's document, 0 to `documents` - 1; a document may have no
-    texts.
-    """
-    x, y, place = (
-        np.asarray(values, dtype=np.intp) for values in (right, predicted, document)
-    )
-    counts = np.zeros((documents, labels, labels))
-    np.add.at(counts, (place, x, y), 1.0)
-    return counts
-
-
-def resample_tables(counts: Array, *, n: int, rng: np.random.Generator) -> Array:
-    """Sum n resamples of whole documents, with replacement: (n, ...) of (documents, ...).
-
-    Sentences of a document are correlated, so documents are drawn, not sentences.
-    """
-    from metassay.statistics.resampling import draw  # a judge's card needs none of it
-
-    times = draw((1, len(counts)), resample="documents", n=n, rng=rng).documents
-    # Whole numbers below 2**53: exact in any order.
-    sums: Array = times.astype(np.float64) @ counts.reshape(len(counts), -1)
-    return sums.reshape(n, *counts.shape[1:])
 
 
 def support(table: Tables) -> Tables:
@@ -127,33 +90,24 @@ def f1(table: Tables) -> Tables:
     return quotient(2.0 * _hits(table), support(table) + table.sum(axis=-2))
 
 
-def accuracy(table: Tables, missing: ArrayLike = 0, right: ArrayLike = 0) -> Tables:
-    """Return the share of texts with a correct label.
-
-    `missing` (...) texts got no label and are not in the table; `right` of them count
-    as correct.
-    """
-    return quotient(_hits(table).sum(axis=-1) + right, _total(table) + missing)
+def accuracy(table: Tables) -> Tables:
+    """Return the share of texts with a correct label."""
+    return quotient(_hits(table).sum(axis=-1), _total(table))
 
 
-def macro_f1(table: Tables, labels: Mask | None = None) -> Tables:
-    """Return the mean F1 of `labels`; None: of the labels in the table.
+def macro_f1(table: Tables, labels: Mask) -> Tables:
+    """Return the mean F1 of `labels`: those that texts have or are predicted to have.
 
     Each label counts the same; one that is predicted though no text has it counts 0, as
     in scikit-learn.
     """
-    values = f1(table)
-    if labels is None:
-        return mean_without_gaps(values, axis=-1)
-    return np.asarray(values[..., labels].mean(axis=-1))
+    return np.asarray(f1(table)[..., labels].mean(axis=-1))
 
 
-def weighted_f1(table: Tables) -> Tables:
-    """Return the mean F1, each label weighted by its number of texts."""
-    counts = support(table)
-    return quotient(
-        np.where(counts > 0, f1(table) * counts, 0.0).sum(axis=-1), counts.sum(axis=-1)
-    )
+def weighted_f1(table: Tables, labels: Mask) -> Tables:
+    """Return the mean F1 of `labels`, those that texts have, each as often as texts have it."""
+    sums = (f1(table) * support(table))[..., labels].sum(axis=-1)
+    return quotient(sums, support(table)[..., labels].sum(axis=-1))
 
 
 def cohen_kappa(table: Tables) -> Tables:
@@ -170,26 +124,6 @@ def cohen_kappa(table: Tables) -> Tables:
 
 def _correct_for_chance(agreement: Tables, by_chance: Tables) -> Tables:
     return quotient(agreement - by_chance, 1.0 - by_chance)
-
-
-def majority_guess(table: Tables) -> Tables:
-    """Return the accuracy of predicting the most frequent label for every text."""
-    return quotient(support(table).max(axis=-1), _total(table))
-
-
-def failure_rate(table: Tables, missing: ArrayLike) -> Tables:
-    """Return the share of texts without a label: `missing`, not in the table; less is better."""
-    return quotient(missing, _total(table) + missing)
-
-
-OF_ALL: dict[str, Coefficient] = {
-    "accuracy": accuracy,
-    "macro_f1": macro_f1,
-    "weighted_f1": weighted_f1,
-    "cohen_kappa": cohen_kappa,
-    "majority_guess": majority_guess,
-}
-OF_LABEL: dict[str, Coefficient] = {"precision": precision, "recall": recall, "f1": f1}
 
 
 def _hits(table: Tables) -> Tables:
@@ -348,58 +282,6 @@ def _balanced_accuracy(
     low = value - half_reach(passes.value - passes.low, fails.value - fails.low)
     high = value + half_reach(passes.high - passes.value, fails.high - fails.value)
     return Estimate(value, max(low, 0.0), min(high, 1.0), cell.size, worth)
-
-
-def three_way(
-    judge: ArrayLike,
-    gold: ArrayLike,
-    *,
-    confidence: float,
-    rng: np.random.Generator,
-    cluster: ArrayLike | None = None,
-    weight: Array | None = None,
-) -> dict[str, Estimate]:
-    """Return `accuracy_3way`, `balanced_accuracy_3way` and `macro_f1_3way` with intervals.
-
-    `judge` and `gold` (n,): labels 0, 1, 2; texts with NaN are left out. Balanced
-    accuracy is the mean recall of the labels in `gold`, macro-F1 the mean F1 of the
-    labels in either; both are those of scikit-learn. 0 to 1, 1 best, NaN without texts.
-    Intervals: Jeffreys' of the share; of the other two from the posterior of the table.
-    `weight` (n,): how many texts each stands for; None: one each. Raises ValueError for
-    any other label.
-    """
-    codes, right_codes = _labels(judge), _labels(gold)
-    predicted, right, clusters, _ = _label_pairs(codes, right_codes, cluster)
-    of_texts = None if weight is None else weight[np.isfinite(codes + right_codes)]
-    x, y = predicted.astype(np.intp), right.astype(np.intp)
-    # Unused labels stay out of the drawn tables, too: else each draw would have them.
-    used, occurs = (np.isin(np.arange(WAYS), labels) for labels in ([*x, *y], y))
-    coefficients: dict[str, Coefficient] = {
-        "balanced_accuracy_3way": lambda t: recall(_square(t, WAYS))[..., occurs].mean(
-            axis=-1
-        ),
-        "macro_f1_3way": lambda t: macro_f1(_square(t, WAYS), used),
-    }
-    options: dict[str, Any] = {"cells": WAYS**2, "prior": PRIOR_OF_THREE, "rng": rng}
-    options |= {"confidence": confidence, "weight": of_texts}
-    if of_texts is None:
-        accuracy_3way = share(x == y, clusters, confidence=confidence)
-    else:
-        hits = (x == y).astype(np.float64)
-        accuracy_3way = weighted_share(hits, of_texts, clusters, confidence=confidence)
-    return {"accuracy_3way": accuracy_3way} | {
-        name: posterior_estimate(coefficient, WAYS * y + x, clusters, **options)
-        for name, coefficient in coefficients.items()
-    }
-
-
-def _labels(values: ArrayLike) -> Array:
-    labels = np.asarray(values, dtype=np.float64)
-    if labels.ndim != 1 or not np.isin(labels[~np.isnan(labels)], range(WAYS)).all():
-        raise ValueError(
-            f"want a one-dimensional array of labels 0 to {WAYS - 1} or NaN"
-        )
-    return labels
 
 
 def auroc(

@@ -11,11 +11,14 @@ A judge's verdicts are codes 0 to `n_judge` - 1. People's labels are codes 0 to
 between two grades has a code of its own (`ordinal_labels`).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from metassay.statistics.exact_sums import Array, Index, Mask
+from metassay.statistics.label_weights import label_weights
 from metassay.statistics.shares import (
     DRAWS,
     FEW_CLUSTERS,
@@ -106,6 +109,25 @@ class LabelRows(NamedTuple):
         commonest = int(np.argmax(np.bincount(labels)))
         with_others = np.unique(cluster[labels != commonest]).size
         return float(n) if with_others < FEW_CLUSTERS else np.inf
+
+
+def weigh_rows(judge: Index, people: Index, factors: Sequence[ArrayLike]) -> Array:
+    """Return how many rows each label stands for (rows,), by its verdict and each factor.
+
+    `judge`, `people` (rows,) as in `LabelRows`; a factor (rows,) is what labels may have
+    been chosen by beside the verdict, such as systems, the most likely one last.
+    """
+    labelled = people >= 0
+    if labelled.all() or not labelled.any():
+        return labelled.astype(np.float64)
+    verdict = judge.astype(str)
+    cells = [
+        np.array(
+            [f"{code}|{value}" for code, value in zip(verdict, factor, strict=True)]
+        )
+        for factor in map(np.asarray, factors)
+    ]
+    return label_weights(labelled, np.zeros(judge.size), [verdict, *cells])
 
 
 def label_estimate(

@@ -9,9 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.statistics.classification import cohen_kappa, recall
-from metassay.statistics.exact_sums import quotient
+from metassay.statistics.classification import (
+    accuracy,
+    cohen_kappa,
+    f1,
+    macro_f1,
+    recall,
+    weighted_f1,
+)
+from metassay.statistics.exact_sums import Array, Index, quotient
 from metassay.statistics.label_rows import (
+    PRIOR,
     LabelRows,
     label_estimate,
     share_among,
@@ -19,9 +27,11 @@ from metassay.statistics.label_rows import (
 )
 from metassay.statistics.shares import (
     UNDEFINED,
+    Clusters,
     Coefficient,
     Estimate,
     Tables,
+    posterior_estimate,
     share,
 )
 
@@ -44,9 +54,12 @@ def nominal_card(
 ) -> NominalCard:
     """Return the numbers of a judge with labels of several classes, each with an interval.
 
-    Of all rows: agreement, cohen_kappa, gwet_ac1, krippendorff_alpha and
-    majority_baseline. Of each class: precision, recall, as_judged, corrected and
-    people_alone, the last three being shares of rows.
+    Of all rows: agreement, cohen_kappa, gwet_ac1, krippendorff_alpha,
+    majority_baseline, balanced_accuracy, macro_f1 and weighted_f1. Of each class:
+    precision, recall, f1, as_judged, corrected and people_alone, the last three being
+    shares of rows. balanced_accuracy is the mean recall of the classes that people
+    give, macro_f1 the mean F1 of those that either gives, weighted_f1 that of people's,
+    each as often as people give it: as scikit-learn has them.
 
     Intervals: precision, recall and shares of completely labelled rows are Jeffreys';
     all others are of drawn tables (`label_estimate`). `corrected` is the share of the
@@ -76,7 +89,8 @@ def nominal_card(
     numbers[BASELINE] = _class_share(rows, commonest, confidence, rng)
     base_rate[BASELINE] = numbers[BASELINE].value
     judged = split_shares(rows, confidence=confidence)
-    classes, of_classes = [], []
+    classes: list[dict[str, Estimate]] = []
+    of_classes = []
     for code in range(n):
         classes.append(
             {
@@ -93,8 +107,16 @@ def nominal_card(
             {
                 "precision": share_of_class if is_commonest else np.nan,
                 "recall": float(is_commonest) if has_table else np.nan,
+                "f1": _constant_f1(share_of_class, is_commonest),
             }
         )
+    for name, coefficient in _class_means(table).items():
+        numbers[name] = _estimate(name, coefficient, rows, confidence, rng)
+    for name, coefficient in _class_means(constant).items():
+        of_constant = float(coefficient(constant.reshape(-1))) if has_table else np.nan
+        base_rate[name] = round(of_constant, 12) + 0.0
+    for code, of_class in enumerate(classes):
+        of_class["f1"] = _class_f1(rows, code, confidence, rng)
     return NominalCard(
         numbers=numbers,
         base_rate=base_rate,
@@ -110,7 +132,7 @@ def coefficients(n: int, n_labels: int) -> dict[str, Coefficient]:
         return lambda table: number(_square(table, n))
 
     return {
-        AGREEMENT: take_square(agreement),
+        AGREEMENT: take_square(accuracy),
         "cohen_kappa": take_square(cohen_kappa),
         "gwet_ac1": take_square(gwet_ac1),
         "krippendorff_alpha": take_square(
@@ -119,10 +141,57 @@ def coefficients(n: int, n_labels: int) -> dict[str, Coefficient]:
     }
 
 
-def agreement(table: Tables) -> Tables:
-    """Return the share of rows on which judge and people agree; NaN without rows."""
-    hits = np.trace(table, axis1=-2, axis2=-1)
-    return quotient(hits, table.sum(axis=(-1, -2)))
+def _class_means(table: Array) -> dict[str, Coefficient]:
+    """Return the means over classes that are given in a table (classes, classes), by name."""
+    n = len(table)
+    by_people = table.sum(axis=1) > 0
+    by_either = by_people | (table.sum(axis=0) > 0)
+    return {
+        "balanced_accuracy": lambda t: recall(_square(t, n))[..., by_people].mean(-1),
+        "macro_f1": lambda t: macro_f1(_square(t, n), by_either),
+        "weighted_f1": lambda t: weighted_f1(_square(t, n), by_people),
+    }
+
+
+def compare_judges(
+    first: Index,
+    second: Index,
+    right: Index,
+    cluster: Clusters,
+    *,
+    n: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> dict[str, Estimate]:
+    """Return by how much the first of two judges is above the second, with intervals.
+
+    `first`, `second`, `right` (rows,): codes 0 to `n` - 1 of the rows that both labelled.
+    The difference of agreement and of macro_f1, of one table of all three, so that a row
+    that is hard for both favours neither. NaN without rows.
+    """
+    cell = (right * n + first) * n + second
+    used = np.isin(np.arange(n), np.concatenate((first, second, right)))
+
+    def less(number: Coefficient) -> Coefficient:
+        def difference(table: Tables) -> Tables:
+            cube = table.reshape(*table.shape[:-1], n, n, n)
+            return number(cube.sum(axis=-1)) - number(cube.sum(axis=-2))
+
+        return difference
+
+    numbers = {AGREEMENT: accuracy, "macro_f1": lambda t: macro_f1(t, used)}
+    return {
+        name: posterior_estimate(
+            less(number),
+            cell,
+            cluster,
+            cells=n**3,
+            prior=PRIOR / n**3,
+            confidence=confidence,
+            rng=rng,
+        )
+        for name, number in numbers.items()
+    }
 
 
 def gwet_ac1(table: Tables) -> Tables:
@@ -138,7 +207,7 @@ def gwet_ac1(table: Tables) -> Tables:
     mean = (table.sum(axis=-1) + table.sum(axis=-2)) / 2.0
     p = quotient(mean, total[..., None])
     by_chance = (p * (1.0 - p)).sum(axis=-1) / max(table.shape[-1] - 1, 1)
-    return quotient(agreement(table) - by_chance, 1.0 - by_chance)
+    return quotient(accuracy(table) - by_chance, 1.0 - by_chance)
 
 
 def krippendorff_alpha(table: Tables, n: int) -> Tables:
@@ -153,7 +222,7 @@ def krippendorff_alpha(table: Tables, n: int) -> Tables:
     mean = (table.sum(axis=-1) + table.sum(axis=-2)) / 2.0
     p = quotient(mean, total[..., None])
     by_chance = (1.0 - (p * p).sum(axis=-1)) * (2.0 * n) / (2.0 * n - 1.0)
-    ratio = quotient(1.0 - agreement(table), by_chance)
+    ratio = quotient(1.0 - accuracy(table), by_chance)
     return np.asarray(1.0 - ratio)
 
 
@@ -194,6 +263,23 @@ def _recall(
 
     estimate = label_estimate(class_recall, rows, confidence=confidence, rng=rng)
     return estimate._replace(n=int(np.count_nonzero(of_label)))
+
+
+def _class_f1(
+    rows: LabelRows, code: int, confidence: float, rng: np.random.Generator
+) -> Estimate:
+    def of_class(table: Tables) -> Tables:
+        return f1(_square(table, rows.n_judge))[..., code]
+
+    estimate = label_estimate(of_class, rows, confidence=confidence, rng=rng)
+    return estimate._replace(n=int(np.count_nonzero(rows.people == code)))
+
+
+def _constant_f1(share_of_class: float, is_commonest: bool) -> float:
+    """Return the F1 of a class for a judge that gives every row the commonest one."""
+    if not is_commonest:
+        return 0.0 if share_of_class > 0 else np.nan
+    return 2.0 * share_of_class / (share_of_class + 1.0)
 
 
 def _class_share(

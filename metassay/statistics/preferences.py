@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.special
 
-from metassay.statistics.classification import cohen_kappa, mean_of
+from metassay.statistics.classification import accuracy, cohen_kappa, mean_of
 from metassay.statistics.exact_sums import Array, Index, Mask, quotient
 from metassay.statistics.label_rows import (
     PRIOR,
@@ -19,7 +19,6 @@ from metassay.statistics.label_rows import (
     label_estimate,
     share_among,
 )
-from metassay.statistics.nominal_labels import agreement
 from metassay.statistics.shares import (
     UNDEFINED,
     Clusters,
@@ -74,7 +73,7 @@ def _square(table: Tables) -> Tables:
 
 
 def _agreement_without_ties(table: Tables) -> Tables:
-    return agreement(_square(table)[..., :TIE, :TIE])
+    return accuracy(_square(table)[..., :TIE, :TIE])
 
 
 def _mirrored_kappa(table: Tables) -> Tables:
@@ -85,7 +84,7 @@ def _mirrored_kappa(table: Tables) -> Tables:
 
 
 _COEFFICIENTS: dict[str, Coefficient] = {
-    "agreement": lambda table: agreement(_square(table)),
+    "agreement": lambda table: accuracy(_square(table)),
     "agreement_without_ties": _agreement_without_ties,
     "cohen_kappa": _mirrored_kappa,
 }

@@ -62,6 +62,7 @@ def test_classes_get_confusion_agreement_and_numbers_of_each_class() -> None:
     assert statistics == {
         "precision",
         "recall",
+        "f1",
         "as_judged",
         "corrected",
         "people_alone",

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from metassay.labelled.class_numbers import class_numbers
 from metassay.meta_evaluation.card_numbers import Judgments, estimates
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics.classification import (
@@ -19,8 +20,8 @@ from metassay.statistics.classification import (
     auroc,
     calibration,
     judge_card,
-    three_way,
 )
+from metassay.statistics.label_rows import LabelRows
 from tests.calibration.simulations import Rate
 
 CONFIDENCE = 0.95
@@ -227,14 +228,23 @@ def three_way_covers(n, shares, right, *, runs=500, seed):
     table *= np.array(shares)[:, None]
     right = np.diag(table)
     truth = {
-        "accuracy_3way": right.sum(),
-        "balanced_accuracy_3way": np.mean(right / table.sum(axis=1)),
-        "macro_f1_3way": np.mean(2 * right / (table.sum(axis=0) + table.sum(axis=1))),
+        "accuracy": right.sum(),
+        "balanced_accuracy": np.mean(right / table.sum(axis=1)),
+        "macro_f1": np.mean(2 * right / (table.sum(axis=0) + table.sum(axis=1))),
     }
 
     def draw():
         gold, judge = divmod(rng.choice(9, size=n, p=table.ravel()), 3)
-        return three_way(judge, gold, confidence=CONFIDENCE, rng=rng)
+        rows = LabelRows(
+            judge=judge,
+            people=gold,
+            weight=np.ones(n),
+            cluster=np.arange(n),
+            n_judge=3,
+            n_people=3,
+        )
+        numbers = class_numbers(rows, confidence=CONFIDENCE, rng=rng).of_all
+        return {name: numbers[name] for name in truth}
 
     return coverages(runs, truth, draw)
 
@@ -356,7 +366,7 @@ def rates() -> list[Rate]:
             (0.925, 1.0),
             (0.95, 0.99),
         )
-    names = ("accuracy_3way", "balanced_accuracy_3way", "macro_f1_3way")
+    names = ("accuracy", "balanced_accuracy", "macro_f1")
     for n, least in ((50, 0.88), (200, 0.9)):
         cases = [
             three_way_covers(n, shares, right, seed=k)

@@ -18,7 +18,6 @@ from metassay.statistics.classification import (
     calibration,
     gwet_ac1,
     judge_card,
-    three_way,
 )
 from metassay.statistics.shares import ends, jeffreys, judgments, pass_rates
 from tests.support.statistics import NAN, texts
@@ -38,18 +37,13 @@ def drawing(of):
     )
 
 
-card, calibrated, three, rates = map(
-    drawing, (judge_card, calibration, three_way, pass_rates)
-)
+card, calibrated, rates = map(drawing, (judge_card, calibration, pass_rates))
 area = partial(auroc, confidence=0.95)
 
 
 def test_labels_by_hand() -> None:
-    documents = [0, 0, 1, 1, 1, 2, 2, 3]
-    counts = classification.tables(RIGHT, PREDICTED, documents, labels=4, documents=4)
-    assert counts.shape == (4, 4, 4)
-    assert np.array_equal(counts.sum(axis=0), TABLE)
-    assert counts[3, 2, 1] == 1
+    assert np.array_equal(metrics.confusion_matrix(RIGHT, PREDICTED), TABLE)
+    every, texts_have = np.ones(4, dtype=bool), np.arange(4) < 3
     assert classification.support(TABLE).tolist() == [3, 3, 2, 0]
     # the last never right
     assert classification.precision(TABLE).tolist() == [1.0, 0.5, 1.0, 0.0]
@@ -60,21 +54,26 @@ def test_labels_by_hand() -> None:
     by_chance = (3 * 2 + 3 * 4 + 2 * 1 + 0) / 64
     for value, expected in (
         # `none`, nobody's, is predicted
-        (classification.macro_f1(TABLE), sum(each) / 4),
-        (classification.weighted_f1(TABLE), (3 * 0.8 + 3 * 4 / 7 + 2 * 2 / 3) / 8),
+        (classification.macro_f1(TABLE, every), sum(each) / 4),
+        (
+            classification.weighted_f1(TABLE, texts_have),
+            (3 * 0.8 + 3 * 4 / 7 + 2 * 2 / 3) / 8,
+        ),
         (classification.accuracy(TABLE), 5 / 8),
-        (classification.accuracy(TABLE, 2), 5 / 10),  # of two more that have no label
-        (classification.accuracy(TABLE, 2, 2), 7 / 10),
-        (classification.failure_rate(TABLE, 2), 2 / 10),
-        (classification.majority_guess(TABLE), 3 / 8),
         (classification.cohen_kappa(TABLE), (5 / 8 - by_chance) / (1 - by_chance)),
     ):
         assert value == pytest.approx(expected)
     # A label that is never predicted has no precision, and an F1 of 0.
     table = np.array([[3.0, 0.0], [2.0, 0.0]])
     assert np.isnan(classification.precision(table)[1])
-    assert classification.macro_f1(table) == pytest.approx(0.75 / 2)
-    for of in (*classification.OF_ALL.values(), *classification.OF_LABEL.values()):
+    assert classification.macro_f1(table, every[:2]) == pytest.approx(0.75 / 2)
+    for of in (
+        classification.accuracy,
+        classification.cohen_kappa,
+        classification.precision,
+        classification.recall,
+        classification.f1,
+    ):
         assert np.isnan(of(np.zeros((2, 3, 3)))).all()
     assert np.isnan(classification.cohen_kappa(np.array([[4.0, 0.0], [0.0, 0.0]])))
 
@@ -87,9 +86,7 @@ def test_labels_as_scikit_learn_has_them(seed: int) -> None:
     right = rng.integers(labels - (seed % 2), size=60)
     predicted = np.where(rng.random(60) < 0.6, right, rng.integers(labels, size=60))
     pair, every = (right, predicted), np.arange(labels)
-    counts = classification.tables(*pair, np.arange(60) % 7, labels=labels, documents=7)
-    table = counts.sum(axis=0)
-    assert np.array_equal(table, metrics.confusion_matrix(*pair, labels=every))
+    table = metrics.confusion_matrix(*pair, labels=every).astype(float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = metrics.precision_recall_fscore_support(
@@ -100,40 +97,20 @@ def test_labels_as_scikit_learn_has_them(seed: int) -> None:
         assert getattr(classification, name)(table) == pytest.approx(
             values, nan_ok=True
         ), name
-    for name, value in {
-        "macro_f1": metrics.f1_score(*pair, average="macro", zero_division=0),
-        "weighted_f1": metrics.f1_score(*pair, average="weighted", zero_division=0),
-        "accuracy": metrics.accuracy_score(*pair),
-        "cohen_kappa": metrics.cohen_kappa_score(*pair),
-    }.items():
-        assert classification.OF_ALL[name](table) == pytest.approx(value), name
+    by_people = np.isin(every, right)
+    by_either = np.isin(every, [*right, *predicted])
+    macro, weighted = (
+        metrics.f1_score(*pair, average=average, zero_division=0)
+        for average in ("macro", "weighted")
+    )
+    assert classification.macro_f1(table, by_either) == pytest.approx(macro)
+    assert classification.weighted_f1(table, by_people) == pytest.approx(weighted)
+    accuracy, kappa = metrics.accuracy_score(*pair), metrics.cohen_kappa_score(*pair)
+    assert classification.accuracy(table) == pytest.approx(accuracy)
+    assert classification.cohen_kappa(table) == pytest.approx(kappa)
 
 
-def test_resamples_draw_whole_documents_as_a_loop_does() -> None:
-    # Two documents, one all right and one all wrong: 0, 1 or 2 of the right one are
-    # drawn.
-    counts = classification.tables(
-        [0, 0, 0, 1], [0] * 4, [0, 0, 0, 1], labels=2, documents=2
-    )
-    sums = classification.resample_tables(counts, n=400, rng=np.random.default_rng(3))
-    values = classification.accuracy(sums)
-    assert set(values.tolist()) == {0.0, 0.75, 1.0}
-    assert np.mean(values == 0.75) == pytest.approx(0.5, abs=0.07)
-    rng, documents = np.random.default_rng(5), np.repeat(np.arange(40), 5)
-    bad, right = rng.random(40) < 0.4, rng.integers(3, size=200)
-    predicted = np.where(
-        bad[documents] & (rng.random(200) < 0.8), (right + 1) % 3, right
-    )
-    counts = classification.tables(right, predicted, documents, labels=3, documents=40)
-    value = float(classification.accuracy(counts.sum(axis=0)))
-    sums = classification.resample_tables(counts, n=4000, rng=np.random.default_rng(1))
-    low, high = ends(classification.accuracy(sums), value, confidence=0.95)
-    shares = np.mean((right == predicted).reshape(40, 5), axis=1)
-    plain = [
-        shares[d].mean() for d in np.random.default_rng(2).integers(40, size=(2000, 40))
-    ]
-    assert (low, high) == pytest.approx(np.quantile(plain, (0.025, 0.975)), abs=0.012)
-    assert low < value < high
+def test_ends_include_the_value() -> None:
     assert np.isnan(ends(np.array([NAN]), 0.5, confidence=0.95)).all()
     assert ends(np.array([0.6, 0.7]), 0.5, confidence=0.95)[0] == 0.5
 
@@ -219,12 +196,10 @@ def test_undefined_is_nan_never_0():
 
 def test_wrong_values_are_refused():
     passes = ([1.2], [1.0]), ([1.0], [0.5]), ([1.0, 0.0], [1.0]), ([np.inf], [1.0])
-    labels = ([3.0], [0.0]), ([0.5], [0.0]), ([0.0], [0.0, 1.0])
     for of, pairs in (
         (card, passes),
         (area, passes),
         (calibrated, passes),
-        (three, labels),
     ):
         for judge, people in pairs:
             with pytest.raises(ValueError, match="want"):
@@ -234,7 +209,6 @@ def test_wrong_values_are_refused():
 
 
 RNG = np.random.default_rng(5)
-GOLD = RNG.integers(0, 3, 90).astype(float)
 PASSED = (RNG.random(90) < 0.4).astype(float)
 COPIED = {
     "card": (lambda *a, **k: card(*a, **k).estimates, *texts(30, 6, 5, 40)),
@@ -247,11 +221,6 @@ COPIED = {
         lambda *a, **k: dict(zip(("brier", "bias"), calibrated(*a, **k), strict=False)),
         np.linspace(0, 1, 60),
         (RNG.random(60) < np.linspace(0, 1, 60)).astype(float),
-    ),
-    "three_way": (
-        three,
-        np.where(RNG.random(90) < 0.7, GOLD, RNG.integers(0, 3, 90)),
-        GOLD,
     ),
     "pass_rates": (
         lambda *a, **k: rates(*a, **k)._asdict(),
@@ -302,37 +271,6 @@ def test_ac1_beside_an_independent_computation():
         assert gwet_ac1(table) == pytest.approx(expected, abs=1e-12)
     assert gwet_ac1(np.array([8.0, 1, 1, 0])) == pytest.approx(0.756098, abs=1e-6)
     assert np.isnan(gwet_ac1(np.zeros(4)))
-
-
-def test_three_labels_by_hand():
-    # Right: e e e e n n c c. The judge finds three, one and both of them.
-    estimates = three([0, 0, 0, 2, 1, 0, 2, 2], [0, 0, 0, 0, 1, 1, 2, 2])
-    f1 = (2 * 3 / (4 + 4), 2 * 1 / (2 + 1), 2 * 2 / (2 + 3))
-    values = [6 / 8, (3 / 4 + 1 / 2 + 2 / 2) / 3, sum(f1) / 3]
-    assert [estimate.value for estimate in estimates.values()] == pytest.approx(values)
-    for estimate in estimates.values():
-        assert estimate.low < estimate.value < estimate.high
-        assert estimate.n == 8
-    assert three([0, NAN, 1, 2], [0, 1, NAN, 2]) == three([0, 2], [0, 2])
-    for sides in (([], []), ([NAN], [1])):
-        assert all(np.isnan(estimate.value) for estimate in three(*sides).values())
-
-
-@pytest.mark.parametrize("labels", [(0, 1, 2), (0, 1), (2,)])
-def test_three_labels_equal_scikit_learn_whichever_are_used(labels):
-    rng = np.random.default_rng(4)
-    gold, judge = rng.choice(labels, 40), rng.choice((0, 1, 2), 40)
-    values = {name: estimate.value for name, estimate in three(judge, gold).items()}
-    recalls = metrics.recall_score(gold, judge, labels=labels, average="macro")
-    assert values == pytest.approx(
-        {
-            "accuracy_3way": metrics.accuracy_score(gold, judge),
-            "balanced_accuracy_3way": recalls,
-            "macro_f1_3way": metrics.f1_score(
-                gold, judge, average="macro", zero_division=0
-            ),
-        }
-    )
 
 
 def test_an_area_by_hand():

@@ -6,12 +6,18 @@ import krippendorff
 import numpy as np
 import pytest
 import scipy.stats
-from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
+from sklearn.metrics import (
+    cohen_kappa_score,
+    f1_score,
+    precision_score,
+    recall_score,
+)
 
+from metassay.statistics import classification
 from metassay.statistics.label_rows import LabelRows, label_estimate
 from metassay.statistics.label_weights import label_weights
 from metassay.statistics.nominal_labels import (
-    agreement,
+    compare_judges,
     gwet_ac1,
     krippendorff_alpha,
     nominal_card,
@@ -90,7 +96,7 @@ def test_ac1_of_three_classes_by_hand():
 def test_one_label_alone_has_no_alpha_and_no_kappa():
     table = np.array([[5.0, 0], [0, 0]])
     assert np.isnan(krippendorff_alpha(table, 5))
-    assert float(agreement(table)) == 1
+    assert float(classification.accuracy(table)) == 1
 
 
 def test_chosen_labels_are_weighted_by_their_verdict():
@@ -312,7 +318,9 @@ def test_an_estimate_does_not_depend_on_the_order_of_rows():
     pairs = ((judge, people), (judge[order], people[order]))
     result = [
         label_estimate(
-            lambda table: agreement(table.reshape(*table.shape[:-1], 3, 3)),
+            lambda table: classification.accuracy(
+                table.reshape(*table.shape[:-1], 3, 3)
+            ),
             rows_of(*pair, 3),
             **OPTIONS,
             rng=rng(),
@@ -321,3 +329,72 @@ def test_an_estimate_does_not_depend_on_the_order_of_rows():
     ]
     for first, second in itertools.pairwise(result):
         assert first == pytest.approx(second)
+
+
+# ---- means over classes
+
+
+@pytest.mark.parametrize("used", [(0, 1, 2), (0, 1), (2,)])
+def test_means_over_classes_equal_scikit_learn_whichever_classes_people_use(used):
+    draw = np.random.default_rng(4)
+    people, judge = draw.choice(used, 40), draw.choice((0, 1, 2), 40)
+    card = nominal_card(rows_of(judge, people, 3), rng=rng(), **OPTIONS)
+    value = {name: number.value for name, number in card.numbers.items()}
+    recalls = recall_score(people, judge, labels=used, average="macro")
+    assert value["balanced_accuracy"] == pytest.approx(recalls)
+    for average in ("macro", "weighted"):
+        expected = f1_score(people, judge, average=average, zero_division=0)
+        assert value[f"{average}_f1"] == pytest.approx(expected)
+    each = f1_score(people, judge, labels=(0, 1, 2), average=None, zero_division=0)
+    of_classes = [of["f1"].value for of in card.classes]
+    assert of_classes == pytest.approx(each)
+    # Giving every row the commonest class.
+    commonest = np.full(40, np.bincount(people).argmax())
+    base = card.base_rate
+    assert base["balanced_accuracy"] == pytest.approx(1 / len(used))
+    for average in ("macro", "weighted"):
+        expected = f1_score(people, commonest, average=average, zero_division=0)
+        assert base[f"{average}_f1"] == pytest.approx(expected)
+
+
+def test_means_over_classes_by_hand():
+    """Right: e e e e n n c c. The judge finds three, one and both of them."""
+    judge = np.array([0, 0, 0, 2, 1, 0, 2, 2])
+    people = np.array([0, 0, 0, 0, 1, 1, 2, 2])
+    card = nominal_card(rows_of(judge, people, 3), rng=rng(), **OPTIONS)
+    f1 = (2 * 3 / (4 + 4), 2 * 1 / (2 + 1), 2 * 2 / (2 + 3))
+    expected = {
+        "balanced_accuracy": (3 / 4 + 1 / 2 + 2 / 2) / 3,
+        "macro_f1": sum(f1) / 3,
+        "weighted_f1": (4 * f1[0] + 2 * f1[1] + 2 * f1[2]) / 8,
+    }
+    for name, value in expected.items():
+        estimate = card.numbers[name]
+        assert estimate.value == pytest.approx(value)
+        assert estimate.low < estimate.value < estimate.high
+    assert [of["f1"].value for of in card.classes] == pytest.approx(f1)
+
+
+def test_a_judge_above_another_is_the_difference_of_their_numbers():
+    first, people = drawn(3)
+    second, _ = drawn(3, seed=1)
+    above = compare_judges(
+        first, second, people, np.arange(N), n=3, rng=rng(), **OPTIONS
+    )
+    cards = [
+        nominal_card(rows_of(judge, people, 3), rng=rng(), **OPTIONS).numbers
+        for judge in (first, second)
+    ]
+    for name, estimate in above.items():
+        expected = cards[0][name].value - cards[1][name].value
+        assert estimate.value == pytest.approx(expected)
+        assert estimate.low < expected < estimate.high
+    equal = compare_judges(
+        first, first, people, np.arange(N), n=3, rng=rng(), **OPTIONS
+    )
+    assert equal["agreement"].value == 0
+    nothing = np.empty(0, dtype=np.intp)
+    blank = compare_judges(
+        nothing, nothing, nothing, nothing, n=3, rng=rng(), **OPTIONS
+    )
+    assert np.isnan(blank["macro_f1"].value)

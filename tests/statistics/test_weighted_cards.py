@@ -9,7 +9,6 @@ from metassay.statistics.classification import (
     auroc,
     calibration,
     judge_card,
-    three_way,
 )
 from metassay.statistics.label_weights import label_weights
 from metassay.statistics.raters import (
@@ -194,11 +193,6 @@ def test_a_weight_of_two_has_the_value_of_two_rows():
     area = auroc(p, people, weight=times, **SURE)
     assert area.value == pytest.approx(auroc(**twice, **SURE).value)
     assert area.low < area.value < area.high
-    gold, answers = rng.integers(0, 3, 90), rng.integers(0, 3, 90)
-    weighed = three_way(answers, gold, weight=times.astype(float), **shared)
-    expected = three_way(repeated(answers, times), repeated(gold, times), **shared)
-    for name, number in expected.items():
-        assert weighed[name].value == pytest.approx(number.value), name
 
 
 def test_weights_count_beside_raters_as_well():
