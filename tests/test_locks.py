@@ -23,7 +23,20 @@ FOLDERS = load(ROOT).every
 SAMPLES = [name for name in FOLDERS if name == "sample" or name.startswith("sample_")]
 # Folders whose results changed since `make release` last ran them all. At a release
 # there are none.
-WAITING: set[str] = set()
+WAITING: set[str] = {
+    "attacks_facts",
+    "attacks_facts_recall",
+    "csabstruct_dev",
+    "invented_notes",
+    "invented_notes_second",
+    "medec_validation",
+    "minimal_pairs_aci",
+    "minimal_pairs_aci_notes",
+    "scholarsum_facets",
+    "wice_dev",
+    "wice_heldout",
+    "xsum_factuality",
+}
 
 
 @pytest.mark.parametrize("name", sorted(FOLDERS.keys() - WAITING))

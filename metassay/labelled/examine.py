@@ -183,9 +183,9 @@ def three_way_numbers(
         return {}
     used = {*said.dropna(), *right.dropna()}
     place = {name: code for code, name in enumerate(sorted(used))}
-    judge, people = (side.map(place).fillna(-1).to_numpy(np.intp) for side in sides)
-    usable = (judge >= 0) & (rows["unlabelled"] != "split").to_numpy()
-    judge, people = judge[usable], people[usable]
+    codes = [side.map(place).fillna(-1).to_numpy(np.intp) for side in sides]
+    usable = (codes[0] >= 0) & (rows["unlabelled"] != "split").to_numpy()
+    judge, people = (code[usable] for code in codes)
     factors = [rows[name].to_numpy()[usable] for name in ("kind", "subset")]
     labels = LabelRows(
         judge=judge,

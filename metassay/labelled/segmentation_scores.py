@@ -178,16 +178,16 @@ def _compare_runs(first: _Run, second: _Run, options: MetaOptions) -> Iterator[R
     both = (first.predicted >= 0) & (second.predicted >= 0)
     labels = sorted({*first.labels, *second.labels})
     place = {label: code for code, label in enumerate(labels)}
-    sides = [
-        np.array([place[run.labels[code]] for code in codes[both]], dtype=np.intp)
-        for run, codes in (
-            (first, first.predicted),
-            (second, second.predicted),
-            (first, first.right),
+
+    def codes(run: _Run, given: Index) -> Index:
+        return np.array(
+            [place[run.labels[code]] for code in given[both]], dtype=np.intp
         )
-    ]
+
     differences = compare_judges(
-        *sides,
+        codes(first, first.predicted),
+        codes(second, second.predicted),
+        codes(first, first.right),
         first.document[both],
         n=len(labels),
         confidence=options.confidence,

@@ -114,7 +114,7 @@ def test_the_answer_says_how_many_are_right_and_what_failed(make, written) -> No
     # careful is wrong of the objectives alone: 9 of 93.
     right = make().tables["sentences"]["label"].value_counts()
     assert f"careful gives .{round(100 * (93 - right['objective']) / 93)}" in careful
-    assert first.startswith("fails gives 1.00 [.9")
+    assert first.startswith("fails gives 1.00 [.56, 1.00] of")
     assert "It failed on" in first
     assert "with which its accuracy is between" in first
     assert "Calling every sentence “result” would be right for" in first
