@@ -34,7 +34,7 @@ SEGMENT_SCORES = Table(
         ),
         "statistic": Column(
             TEXT,
-            "the number; docs/benchmarks.md explains each",
+            "the number; docs/segmentations.md explains each",
             choices=(
                 "accuracy",
                 "balanced_accuracy",
