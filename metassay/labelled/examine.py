@@ -178,10 +178,10 @@ def three_way_numbers(
     the items with its verdict, of its kind and subset.
     """
     sides = [rows[name].astype("object") for name in ("label_said", "label")]
-    said, right = sides
-    if said[right.notna()].isna().all():
+    verdict, right = sides
+    if verdict[right.notna()].isna().all():
         return {}
-    used = {*said.dropna(), *right.dropna()}
+    used = {*verdict.dropna(), *right.dropna()}
     place = {name: code for code, name in enumerate(sorted(used))}
     codes = [side.map(place).fillna(-1).to_numpy(np.intp) for side in sides]
     usable = (codes[0] >= 0) & (rows["unlabelled"] != "split").to_numpy()

@@ -141,7 +141,7 @@ def _scores(
         of_group = {"of": grouping, "name": group, "statistic": ACCURACY}
         yield {**key, **of_group, **_numbers(numbers.of_all[ACCURACY], key)}
         return
-    of_all = {**numbers.of_all, **_with_failed(run, within, options.confidence)}
+    of_all = {**numbers.of_all, **_failure_bounds(run, within, options.confidence)}
     for statistic, estimate in of_all.items():
         of_number = {"of": ALL, "name": ALL, "statistic": statistic}
         yield {**key, **of_number, **_numbers(estimate, key)}
@@ -157,7 +157,7 @@ def _scores(
             yield {**entry, "n": n_right}
 
 
-def _with_failed(run: _Run, within: Mask, confidence: float) -> dict[str, Estimate]:
+def _failure_bounds(run: _Run, within: Mask, confidence: float) -> dict[str, Estimate]:
     """Return how many sentences it failed on, and accuracy if all of these were wrong, or right."""
     failed = run.predicted[within] < 0
     hits = run.predicted[within] == run.right[within]
@@ -179,9 +179,9 @@ def _compare_runs(first: _Run, second: _Run, options: MetaOptions) -> Iterator[R
     labels = sorted({*first.labels, *second.labels})
     place = {label: code for code, label in enumerate(labels)}
 
-    def codes(run: _Run, given: Index) -> Index:
+    def codes(run: _Run, labels_of: Index) -> Index:
         return np.array(
-            [place[run.labels[code]] for code in given[both]], dtype=np.intp
+            [place[run.labels[code]] for code in labels_of[both]], dtype=np.intp
         )
 
     differences = compare_judges(
@@ -207,11 +207,11 @@ def _compare_runs(first: _Run, second: _Run, options: MetaOptions) -> Iterator[R
 
 def _numbers(estimate: Estimate, key: Row) -> Row:
     """Return a number with its interval, of which one document knows nothing."""
-    one = key["n_documents"] < 2
+    has_ends = key["n_documents"] > 1
     return {
         "value": estimate.value,
-        "low": np.nan if one else estimate.low,
-        "high": np.nan if one else estimate.high,
+        "low": estimate.low if has_ends else np.nan,
+        "high": estimate.high if has_ends else np.nan,
         "n": estimate.n,
     }
 

@@ -268,10 +268,10 @@ def _recall(
 def _class_f1(
     rows: LabelRows, code: int, confidence: float, rng: np.random.Generator
 ) -> Estimate:
-    def of_class(table: Tables) -> Tables:
+    def class_f1(table: Tables) -> Tables:
         return f1(_square(table, rows.n_judge))[..., code]
 
-    estimate = label_estimate(of_class, rows, confidence=confidence, rng=rng)
+    estimate = label_estimate(class_f1, rows, confidence=confidence, rng=rng)
     return estimate._replace(n=int(np.count_nonzero(rows.people == code)))
 
 
