@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.api.judge_tables import WHOLE
-from metassay.api.verdict_table import Choices
+from metassay.api.label_tables import WHOLE
+from metassay.api.labels import Choices
 from metassay.core.errors import BadInput, hint, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import short, short_interval

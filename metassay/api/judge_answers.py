@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.api.judge_tables import TOO_FEW, WHOLE
+from metassay.api.label_tables import TOO_FEW, WHOLE
 from metassay.format.frames import records
 from metassay.format.numbers import short, short_interval
 

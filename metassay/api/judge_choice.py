@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from metassay.api.judge_tables import find_choices
-from metassay.api.verdict_table import Verdicts
+from metassay.api.label_tables import find_label_choices
+from metassay.api.labels import Labels
 from metassay.core.errors import BadInput
 from metassay.format.numbers import counted, equals, short, short_interval
 from metassay.meta_evaluation.card_numbers import Row
@@ -25,28 +25,28 @@ from metassay.statistics.shares import judgments
 FEWEST = 12  # documents: six in each half, or no difference can be shown
 
 
-def choose_best(verdicts: Verdicts) -> JudgeChoice:
+def choose_best(labels: Labels) -> JudgeChoice:
     """Choose by the rows that all judges and people judged; raises BadInput if it cannot be."""
-    choices, names = verdicts.choices, [*verdicts.judges]
+    choices, names = labels.choices, [*labels.judges]
     if choices.choose not in CHOOSABLE:
         raise BadInput(
             f"{choices.mark}choose {choices.choose}: write one of {', '.join(CHOOSABLE)}"
         )
     if len(names) < 2:
         raise BadInput(
-            f"{verdicts.name}: there is one judge, {names[0]}; {choices.mark}choose takes"
+            f"{labels.name}: there is one judge, {names[0]}; {choices.mark}choose takes"
             f" several: {choices.option('judge', 'COLUMN COLUMN')}"
         )
-    judged = np.stack([judgments(values) for values in verdicts.judges.values()])
-    complete = np.isfinite(judged).all(axis=0) & np.isfinite(verdicts.passed)
-    documents, cluster = np.unique(verdicts.cluster[complete], return_inverse=True)
+    judged = np.stack([judgments(values) for values in labels.judges.values()])
+    complete = np.isfinite(judged).all(axis=0) & np.isfinite(labels.passed)
+    documents, cluster = np.unique(labels.cluster[complete], return_inverse=True)
     if documents.size < FEWEST:
         raise BadInput(
-            f"{verdicts.name}: {documents.size} documents have a label and a verdict of every"
+            f"{labels.name}: {documents.size} documents have a label and a verdict of every"
             f" judge; {choices.mark}choose takes {FEWEST} or more, as half of them choose and"
             " the other half tells"
         )
-    passed = verdicts.passed[complete]
+    passed = labels.passed[complete]
     try:
         return choose_judge(
             (judged[:, complete] == passed).astype(np.float64),
@@ -58,7 +58,7 @@ def choose_best(verdicts: Verdicts) -> JudgeChoice:
         )
     except ValueError:  # documents were counted, so that it is the labels
         raise BadInput(
-            f"{verdicts.name}: people's labels of a half of the documents are all the same;"
+            f"{labels.name}: people's labels of a half of the documents are all the same;"
             f" {choices.mark}choose {BALANCED} takes passes and fails in both halves: label"
             f" more rows, or write {choices.mark}choose {AGREEMENT}"
         ) from None
@@ -94,18 +94,18 @@ def choice_rows(choice: JudgeChoice, names: Iterable[str], by: str) -> list[Row]
 
 
 def choice_sentences(
-    choice: JudgeChoice, table: pd.DataFrame, verdicts: Verdicts
+    choice: JudgeChoice, table: pd.DataFrame, labels: Labels
 ) -> Iterator[str]:
     """Say which judge is best on the half that chooses, and what the other half tells."""
     yield from compare_sentences(choice, table)
     n_rows = int(choice.choosing.rows.size)
-    left_out = int(np.count_nonzero(np.isfinite(verdicts.passed))) - n_rows
+    left_out = int(np.count_nonzero(np.isfinite(labels.passed))) - n_rows
     if left_out:
         yield (
             f"{counted(left_out, 'labelled row')} without a verdict of every judge did not"
             " choose, and do not tell."
         )
-    if find_choices(verdicts):
+    if find_label_choices(labels):
         yield (
             "Labels were chosen, and here each counts once: these numbers are about the"
             " labelled rows."

@@ -19,11 +19,11 @@ from metassay.api.judge_answers import (
     rows_of,
     shorten,
 )
-from metassay.api.label_table import NOMINAL, NUMBERS, ORDINAL, PREFERENCES, Labels
 from metassay.api.label_tables import (
     COUNTED,
     REQUIRED,
     UNORDERED,
+    Analysis,
     find_label_choices,
     is_one_scale,
     join_raters,
@@ -33,6 +33,15 @@ from metassay.api.label_tables import (
     make_label_tables,
     unlabelled_systems,
     usual_label,
+    weigh_beside_raters,
+)
+from metassay.api.labels import (
+    NOMINAL,
+    NUMBERS,
+    ORDINAL,
+    PASS_FAIL,
+    PREFERENCES,
+    Labels,
 )
 from metassay.api.requirements import check_requirements
 from metassay.core.errors import BadInput
@@ -82,15 +91,15 @@ class Checked(NamedTuple):
 
 def check_labels(labels: Labels) -> Checked:
     """Return all that is said of judges with such labels; raises BadInput without a verdict."""
-    required = check_requirements(labels.choices, REQUIRED[labels.kind])
-    labels = labels._replace(choices=labels.choices._replace(require=required))
-    if not any(np.isfinite(values).any() for values in labels.judges.values()):
-        what = "no judge has a verdict; name a column with verdicts"
-        raise BadInput(f"{labels.name}: {what}")
+    labels = require_verdicts(labels)
     chosen = bool(find_label_choices(labels))
-    make = partial(make_card, labels=labels, chosen=chosen)
     guess = np.full(len(labels.items), usual_label(labels))
-    tables, unmet = make_label_tables(labels, make, guess)
+    analysis = Analysis(
+        make=partial(make_card, labels=labels, chosen=chosen),
+        guess=lambda _: guess,
+        weigh=partial(weigh_beside_raters, labels=labels),
+    )
+    tables, unmet = make_label_tables(labels, analysis)
     return collect_answer(
         labels,
         tables,
@@ -101,6 +110,15 @@ def check_labels(labels: Labels) -> Checked:
         answer=_answer(labels, tables),
         board=_board(labels, tables),
     )
+
+
+def require_verdicts(labels: Labels) -> Labels:
+    """Return the labels with the requirements checked; raises BadInput without a verdict."""
+    required = check_requirements(labels.choices, REQUIRED[labels.kind])
+    if not any(np.isfinite(values).any() for values in labels.judges.values()):
+        what = "no judge has a verdict; name a column with verdicts"
+        raise BadInput(f"{labels.name}: {what}")
+    return labels._replace(choices=labels.choices._replace(require=required))
 
 
 def collect_answer(  # noqa: PLR0913 - parts of the answer, all named
@@ -162,7 +180,7 @@ def list_notes(labels: Labels) -> Iterator[str]:
         alike = f"{documents} ({labels.choices.doc}), whose rows count as alike"
     yield f"{labels.name}: {', '.join(sizes)}; {alike}"
     yield from labels.notes
-    if len(labels.raters) > 1:
+    if len(labels.raters) > 1 and labels.kind != PASS_FAIL:
         joined = {
             NOMINAL: "people's label of a row is the commonest of its raters",
             ORDINAL: "people's grade of a row is the median of its raters; between two"
@@ -393,10 +411,14 @@ def more_labels(
                 f" {', '.join(counts)}."
             )
         return
+    card = rows_by("statistic", tables, "card", judge)
     for row in rows:
         if not row["aim"].startswith("lower end") or row["more"] == 0:
             continue
-        if row["more"] is None:
+        number = card[row["for"]]
+        if number["value"] is None:
+            yield f"{row['for']}: is undefined, as {number['why_blank']}."
+        elif row["more"] is None:
             yield (
                 f"{row['for']}: the value is not above what is required: labels alone will"
                 " not help."

@@ -5,13 +5,12 @@ which statistics fit them. Passes and fails are read by `verdict_table`.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from metassay.api.labels import NOMINAL, NUMBERS, ORDINAL, PASS_FAIL, Labels
 from metassay.api.verdict_table import (
-    Choices,
     ColumnRoles,
     collect_items,
     note_columns,
@@ -20,20 +19,11 @@ from metassay.api.verdict_table import (
 from metassay.core.errors import quoted, raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array
-from metassay.statistics.shares import Clusters
 from metassay.tabular.cell_words import NO_ANSWER
 from metassay.tabular.guess import listed
 from metassay.tabular.numbers import is_among, order_grades
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, to_keys
-
-PASS_FAIL = "pass/fail"
-NOMINAL = "nominal"
-ORDINAL = "ordinal"
-NUMBERS = "numbers"
-PREFERENCES = "preferences"  # read by `preference_study`
-RANKINGS = "rankings"  # read by `ranking_study`
-SYSTEMS = "systems"  # scores of systems, read by `system_board`
 
 MOST_LEVELS = 11  # different grades; more are numbers
 MOST_CLASSES = 25
@@ -41,25 +31,6 @@ _NUMERIC = 0.5  # the smallest share of numbers in a column of numbers
 _SHOWN = 12
 # Numbers that programs write where there is none.
 _CODES = (-1.0, -9.0, -99.0, -999.0, 9.0, 88.0, 99.0, 999.0)
-
-
-class Labels(NamedTuple):
-    """Items with labels of several values; NaN where there is none."""
-
-    name: str
-    kind: str  # NOMINAL, ORDINAL, NUMBERS, PREFERENCES or RANKINGS
-    # What labels are called, in order; of NUMBERS none.
-    names: tuple[str, ...]
-    # The values of the labels in arrays: codes of classes, grades; of NUMBERS none.
-    levels: Array
-    items: pd.DataFrame
-    judges: Mapping[str, Array]  # (items,) each
-    raters: Mapping[str, Array]
-    table: Array  # (raters, items)
-    n: Array  # (items,) number of raters
-    cluster: Clusters
-    choices: Choices
-    notes: tuple[str, ...]
 
 
 def find_kind(roles: ColumnRoles) -> str:

@@ -1,26 +1,29 @@
-"""The tables of `judge_check` for labels of more than two values, and for numbers.
+"""The tables of `metassay check` that all kinds of labels share.
 
-All kinds have the same tables: `card` (numbers of all labels), `classes` (of each class
-or grade), `confusion`, `labels`, `beside_raters`, `replacement`, `contests`,
-`disagreements`.
+They are `card` (numbers of all labels), `classes` (of each class or grade), `confusion`,
+`labels`, `beside_raters`, `replacement`, `contests`, `disagreements`. A kind's `Analysis`
+says how its cards are made, and which tables it has beside these.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
-from metassay.api.judge_tables import TOO_FEW, WHOLE, iterate_slices, slice_columns
-from metassay.api.label_table import (
+from metassay.api.labels import (
+    BY,
     NOMINAL,
     NUMBERS,
     ORDINAL,
+    PASS_FAIL,
     PREFERENCES,
     RANKINGS,
     Labels,
 )
 from metassay.format.numbers import short
+from metassay.meta_evaluation.label_warnings import verdict_factors
+from metassay.statistics import nominal_labels, ordinal_labels
 from metassay.statistics.exact_sums import Array, Index, Mask
 from metassay.statistics.label_rows import LabelRows, weigh_rows
 from metassay.statistics.label_weights import Chosen, find_chosen
@@ -29,30 +32,38 @@ from metassay.statistics.number_labels import number_card
 from metassay.statistics.ordinal_labels import BIAS, middle_grades, ordinal_card
 from metassay.statistics.random_numbers import generator
 from metassay.statistics.raters import Nearness, annotator_test, compare_with_raters
-from metassay.statistics.shares import Estimate
+from metassay.statistics.shares import Estimate, judgments
+from metassay.statistics.weighted_cards import AC1
 
 Row = dict[str, Any]
 
+WHOLE = "all"
+TOO_FEW = "too few labels"  # begins the reason why numbers are blank
 KENDALL = "kendall"  # the mean of documents' Kendall's tau b
 
 # Numbers of a card that may be required, by kind of labels: more of them is better.
-REQUIRED = {
-    NOMINAL: (AGREEMENT, "cohen_kappa", "gwet_ac1", "krippendorff_alpha"),
-    ORDINAL: (
-        "exact",
-        "within_one",
-        "weighted_kappa_quadratic",
-        "weighted_kappa_linear",
-        "gwet_ac2",
-        "krippendorff_alpha",
-        "pearson",
+REQUIRED: Mapping[str, Sequence[str]] = {
+    PASS_FAIL: (
+        "sensitivity",
+        "specificity",
+        "precision",
+        "negative_predictive_value",
+        "balanced_accuracy",
+        "f1",
+        "cohen_kappa",
+        AC1,
+        "mcc",
+        AGREEMENT,
     ),
+    NOMINAL: nominal_labels.MORE_IS_BETTER,
+    ORDINAL: ordinal_labels.MORE_IS_BETTER,
     NUMBERS: ("pearson", "spearman"),
     PREFERENCES: (AGREEMENT, "agreement_without_ties", "cohen_kappa"),
     RANKINGS: (KENDALL, AGREEMENT, "agreement_without_ties", "cohen_kappa"),
 }
 # The number of a card that says on how many rows judge and people are compared.
 COUNTED = {
+    PASS_FAIL: AGREEMENT,
     NOMINAL: AGREEMENT,
     ORDINAL: "exact",
     NUMBERS: "pearson",
@@ -60,7 +71,7 @@ COUNTED = {
     RANKINGS: AGREEMENT,
 }
 # Kinds whose labels are equal or not, and are never near each other.
-UNORDERED = (NOMINAL, PREFERENCES, RANKINGS)
+UNORDERED = (PASS_FAIL, NOMINAL, PREFERENCES, RANKINGS)
 
 
 class LabelCard(NamedTuple):
@@ -68,9 +79,14 @@ class LabelCard(NamedTuple):
 
     numbers: Mapping[str, Estimate]
     base_rate: Mapping[str, float]
-    # Rows of the table `classes`: label, statistic, estimate, base rate.
-    classes: tuple[tuple[str, str, Estimate, float], ...]
     why_blank: str
+    # How many labels make a number's interval as wide as the caller wants, by name.
+    needed: Mapping[str, float]
+    # Rows of the table `classes`: label, statistic, estimate, base rate.
+    classes: tuple[tuple[str, str, Estimate, float], ...] = ()
+    # Of passes and fails: shares of passes by name, and why they are not corrected.
+    rates: Mapping[str, Estimate] = {}
+    why_uncorrected: str = ""
 
 
 class PeopleLabels(NamedTuple):
@@ -96,39 +112,84 @@ def join_raters(labels: Labels) -> PeopleLabels:
     return PeopleLabels(code=code.astype(np.intp), pairs=pairs, split=is_split)
 
 
+class MoreTables(Protocol):
+    """Makes the rows of a kind's further tables, by table."""
+
+    def __call__(
+        self, name: str, cards: Mapping[str, LabelCard], *, refused: bool
+    ) -> Mapping[str, Iterable[Row]]:
+        """Return rows of a judge; `refused`: whether a requirement is not met."""
+
+
 # Makes the card of a judge on a slice, of which it is told the name and the items (items,).
 CardMaker = Callable[[str, str, Mask], LabelCard]
 
 
-def make_label_tables(
-    labels: Labels, make: CardMaker, guess: Array
-) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return the tables that have rows, by name; and a line for each requirement not met.
+class Analysis(NamedTuple):
+    """What a kind of labels has of its own; all functions are told the name of a judge."""
 
-    `guess` (items,): the labels of a judge that knows only what labels are usual.
-    """
+    make: CardMaker
+    # The labels (items,) of a judge that knows only what labels are usual.
+    guess: Callable[[str], Array]
+    # How many rows each label stands for (items,) beside raters; None: its own alone.
+    weigh: Callable[[str], Array | None]
+    tables: MoreTables | None = None
+
+
+def make_label_tables(
+    labels: Labels, analysis: Analysis
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return the tables that have rows, by name; and a line for each requirement not met."""
     rows: dict[str, list[Row]] = {}
     lines: list[str] = []
     for name in labels.judges:
-        cards = {part: make(name, part, here) for part, here in iterate_slices(labels)}
+        cards = {
+            part: analysis.make(name, part, here)
+            for part, here in iterate_slices(labels)
+        }
         whole = cards[WHOLE]
-        lines += _unmet(name, whole, labels)
-        replacement, contests = _replacement(name, labels, guess)
-        for table, new in {
+        unmet = [*_unmet(name, whole, labels)]
+        lines += unmet
+        replacement, contests = _replacement(name, labels, analysis)
+        tables: dict[str, Iterable[Row]] = {
             "card": _card_rows(cards),
             "classes": _class_rows(cards),
             "confusion": _confusion(name, labels),
             "labels": _labels_needed(whole, labels),
-            "beside_raters": _nearness_rows(name, labels),
+            "beside_raters": _nearness_rows(name, labels, analysis),
             "replacement": [replacement],
             "contests": contests,
             "disagreements": _disagreements(name, labels),
-        }.items():
+        }
+        if analysis.tables is not None:
+            tables |= analysis.tables(name, cards, refused=bool(unmet))
+        for table, new in tables.items():
             rows.setdefault(table, []).extend({"judge": name, **row} for row in new)
-    tables = {
+    return {
         name: pd.DataFrame(of_table) for name, of_table in rows.items() if of_table
-    }
-    return tables, lines
+    }, lines
+
+
+def iterate_slices(labels: Labels) -> Iterator[tuple[str, Mask]]:
+    """Yield the name of each slice and its items (items,), all items first."""
+    yield WHOLE, np.ones(len(labels.items), dtype=np.bool_)
+    by = {name: BY + name for name in labels.choices.by}
+    if "system" in labels.items and labels.items["system"].nunique() > 1:
+        by = {labels.choices.system: "system", **by}
+    for name, column in by.items():
+        for value in sorted({*labels.items[column]} - {""}):
+            yield (
+                f"{name}={value}",
+                (labels.items[column] == value).to_numpy(dtype=np.bool_),
+            )
+
+
+def slice_columns(labels: Labels) -> dict[str, Any]:
+    """Return the columns by which rows are sliced, by the user's names; systems last."""
+    columns = {name: labels.items[BY + name].to_numpy() for name in labels.choices.by}
+    if "system" in labels.items:
+        columns[labels.choices.system] = labels.items["system"].to_numpy()
+    return columns
 
 
 # ---- what is labelled
@@ -178,29 +239,38 @@ def unlabelled_systems(name: str, labels: Labels, here: Mask) -> list[str]:
 
 
 def find_label_choices(labels: Labels) -> list[Chosen]:
-    """Return what labels were chosen by: a judge's verdicts, systems, slices."""
+    """Return what labels were chosen by: verdicts, a judge's certainty, systems, slices."""
     judged, has_label = judged_items(labels), labels.n > 0
     if not (judged & ~has_label).any():
         return []
+    factors = label_factors(labels)
+    return find_chosen(has_label[judged], factors, labels.cluster[judged])
+
+
+def label_factors(labels: Labels) -> dict[str, Array]:
+    """Return what labels may have been chosen by, in words, of the judged items."""
+    judged = judged_items(labels)
     factors: dict[str, Any] = {}
-    if labels.kind != NUMBERS:
-        for name, verdicts in labels.judges.items():
-            factors[name] = np.array(
-                [
-                    f"rows that {name} labels {labels.names[place]}"
-                    if is_judged
-                    else f"rows without a verdict of {name}"
-                    for place, is_judged in zip(
-                        np.searchsorted(labels.levels, np.nan_to_num(verdicts[judged])),
-                        np.isfinite(verdicts[judged]),
-                        strict=True,
-                    )
-                ]
-            )
+    for name, values in labels.judges.items():
+        if labels.kind == PASS_FAIL:
+            factors |= verdict_factors(values[judged], "rows", name)
+        elif labels.kind != NUMBERS:
+            factors[name] = _those_labelled(name, values[judged], labels)
     for column, values_of in slice_columns(labels).items():
         phrases = [f"rows of {column} {value}" for value in values_of[judged]]
         factors[column] = np.array(phrases)
-    return find_chosen(has_label[judged], factors, labels.cluster[judged])
+    return factors
+
+
+def _those_labelled(name: str, verdicts: Array, labels: Labels) -> Array:
+    places = np.searchsorted(labels.levels, np.nan_to_num(verdicts))
+    phrases = [
+        f"rows that {name} labels {labels.names[place]}"
+        if is_judged
+        else f"rows without a verdict of {name}"
+        for place, is_judged in zip(places, np.isfinite(verdicts), strict=True)
+    ]
+    return np.array(phrases)
 
 
 # ---- cards
@@ -225,7 +295,7 @@ def make_card(
         return LabelCard(
             numbers=numbers.numbers,
             base_rate=numbers.base_rate,
-            classes=(),
+            needed=labels_for_width(numbers.numbers, labels),
             why_blank="too few rows, or all numbers are equal",
         )
     rows, _ = judged_rows(name, labels, here)
@@ -237,6 +307,7 @@ def make_card(
         return LabelCard(
             numbers=grades.numbers,
             base_rate=grades.base_rate,
+            needed=labels_for_width(grades.numbers, labels),
             classes=tuple((label, BIAS, bias, np.nan) for label, bias in biases),
             why_blank=why,
         )
@@ -256,6 +327,7 @@ def make_card(
     return LabelCard(
         numbers=card.numbers,
         base_rate=card.base_rate,
+        needed=labels_for_width(card.numbers, labels),
         classes=tuple(of_classes),
         why_blank=why,
     )
@@ -320,38 +392,61 @@ def _class_rows(cards: Mapping[str, LabelCard]) -> Iterator[Row]:
 
 
 def _unmet(name: str, card: LabelCard, labels: Labels) -> Iterator[str]:
+    """Yield the requirements that the lower end of an interval does not reach, or is unknown."""
+    so = "the judge is not as good as required"
+    if labels.kind == PASS_FAIL:
+        so = "no corrected pass rate is given"
     for statistic, least in labels.choices.require.items():
         estimate = card.numbers[statistic]
         if not estimate.low >= least:
+            number = f"{statistic} {short(estimate.value)}".strip()
             low = short(estimate.low) or "unknown"
             yield (
-                f"NOT MET: {name}: {statistic} {short(estimate.value)} has the lower end"
-                f" {low}, not {short(least)} or more: the judge is not as good as required"
+                f"NOT MET: {name}: {number} has the lower end {low}, not {short(least)} or"
+                f" more: {so}"
             )
 
 
-def _labels_needed(card: LabelCard, labels: Labels) -> Iterator[Row]:
-    """Yield how many labels make intervals narrow, and may reach the required lower ends.
+def labels_for_width(
+    numbers: Mapping[str, Estimate], labels: Labels
+) -> dict[str, float]:
+    """Return how many labels make each number's interval as wide as wanted.
 
     A half-width falls as the root of the number of labels.
     """
-    width = labels.choices.width
+    needed = {}
     for statistic in REQUIRED[labels.kind]:
-        estimate = card.numbers[statistic]
+        estimate = numbers[statistic]
         if np.isfinite(estimate.low):
-            ratio = (estimate.high - estimate.low) / width
-            yield _needed_row(statistic, f"{width:g} wide", estimate.n, ratio)
+            ratio = (estimate.high - estimate.low) / labels.choices.width
+            needed[statistic] = float(np.ceil(estimate.n * ratio**2))
+    return needed
+
+
+def _labels_needed(card: LabelCard, labels: Labels) -> Iterator[Row]:
+    """Yield the labels needed for intervals of the width, and for each required lower end.
+
+    No number is enough where the value itself is not above what is required.
+    """
+
+    def n_labelled(statistic: str) -> int:
+        # The shares of passes and fails are of some of the labelled rows.
+        is_share = labels.kind == PASS_FAIL
+        return card.numbers[AGREEMENT if is_share else statistic].n
+
+    for statistic, needed in card.needed.items():
+        aim = f"{labels.choices.width:g} wide"
+        yield _needed_row(statistic, aim, n_labelled(statistic), needed)
     for statistic, least in labels.choices.require.items():
         estimate = card.numbers[statistic]
         gap = estimate.value - least
         ratio = (estimate.value - estimate.low) / gap if gap > 0 else np.nan
-        yield _needed_row(
-            statistic, f"lower end {least:g}", estimate.n, max(ratio, 1.0)
-        )
+        labelled = n_labelled(statistic)
+        needed = float(np.ceil(labelled * max(ratio, 1.0) ** 2))
+        yield _needed_row(statistic, f"lower end {least:g}", labelled, needed)
 
 
-def _needed_row(statistic: str, aim: str, labelled: int, ratio: float) -> Row:
-    needed = float(np.ceil(labelled * ratio**2)) if np.isfinite(ratio) else np.nan
+def _needed_row(statistic: str, aim: str, labelled: int, needed: float) -> Row:
     more = max(needed - labelled, 0.0) if np.isfinite(needed) else np.nan
     return {
         "for": statistic,
@@ -367,8 +462,9 @@ def _needed_row(statistic: str, aim: str, labelled: int, ratio: float) -> Row:
 
 def _confusion(name: str, labels: Labels) -> Iterator[Row]:
     """Yield how often people say one label and the judge another; `share` is of all rows."""
-    # Which text of a pair is the first one is arbitrary in rankings.
-    if labels.kind in (NUMBERS, RANKINGS):
+    # Which text of a pair is the first one is arbitrary in rankings; the card of passes
+    # and fails has the four counts.
+    if labels.kind in (PASS_FAIL, NUMBERS, RANKINGS):
         return
     everywhere = np.ones(len(labels.items), dtype=np.bool_)
     rows, _ = judged_rows(name, labels, everywhere)
@@ -389,6 +485,8 @@ def _confusion(name: str, labels: Labels) -> Iterator[Row]:
 
 def _disagreements(name: str, labels: Labels) -> Iterator[Row]:
     """Yield the items on which judge and people differ, those farthest apart first."""
+    if labels.kind == PASS_FAIL:  # `pass_tables` has them, with probabilities
+        return
     if labels.kind == NUMBERS and not is_one_scale(name, labels):
         return
     judge, n = labels.judges[name], labels.n
@@ -428,32 +526,39 @@ def nearness_of(labels: Labels) -> Nearness:
     return "equal" if labels.kind in UNORDERED else "squared"
 
 
-def _rater_options(name: str, labels: Labels) -> dict[str, Any]:
-    """Return how labels are weighed beside raters, and how they cluster."""
-    weight = None
+def weigh_beside_raters(name: str, labels: Labels) -> Array | None:
+    """Return how many rows each label stands for (items,); None: its own alone."""
+    if labels.kind == NUMBERS:
+        return None
     everywhere = np.ones(len(labels.items), dtype=np.bool_)
-    if labels.kind != NUMBERS:
-        rows, places = judged_rows(name, labels, everywhere)
-        if not rows.is_whole:
-            weight = np.zeros(len(labels.items))
-            weight[places] = rows.weight
-    return {
-        "cluster": labels.cluster,
-        "weight": weight,
-        "nearness": nearness_of(labels),
-    }
+    rows, places = judged_rows(name, labels, everywhere)
+    if rows.is_whole:
+        return None
+    weight = np.zeros(len(labels.items))
+    weight[places] = rows.weight
+    return weight
 
 
-def _replacement(name: str, labels: Labels, usual: Array) -> tuple[Row, list[Row]]:
+def _verdicts(name: str, labels: Labels) -> Array:
+    """Return a judge's labels (items,); probabilities of passing as passes and fails."""
+    values = labels.judges[name]
+    return judgments(values) if labels.kind == PASS_FAIL else values
+
+
+def _replacement(
+    name: str, labels: Labels, analysis: Analysis
+) -> tuple[Row, list[Row]]:
     """Return the alternative annotator test of a judge, and its contests with each rater."""
     choices = labels.choices
-    judge = labels.judges[name]
-    options = {
-        **_rater_options(name, labels),
+    judge = _verdicts(name, labels)
+    options: dict[str, Any] = {
+        "cluster": labels.cluster,
+        "weight": analysis.weigh(name),
+        "nearness": nearness_of(labels),
         "epsilon": choices.epsilon,
         "level": 1 - choices.confidence,
     }
-    guess = np.where(np.isfinite(judge), usual, np.nan)
+    guess = np.where(np.isfinite(judge), analysis.guess(name), np.nan)
     test = annotator_test(judge, labels.table, **options)
     base = annotator_test(guess, labels.table, **options)
     n_raters = sum(np.isfinite(contest.p) for contest in test.contests)
@@ -484,14 +589,18 @@ def usual_label(labels: Labels) -> float:
     return float(np.mean(ratings))
 
 
-def _nearness_rows(name: str, labels: Labels) -> Iterator[Row]:
+def _nearness_rows(name: str, labels: Labels, analysis: Analysis) -> Iterator[Row]:
+    if labels.kind == PASS_FAIL:
+        return
     if labels.kind == NUMBERS and not is_one_scale(name, labels):
         return
     nearness = compare_with_raters(
         labels.judges[name],
         labels.table,
         confidence=labels.choices.confidence,
-        **_rater_options(name, labels),
+        cluster=labels.cluster,
+        weight=analysis.weigh(name),
+        nearness=nearness_of(labels),
     )
     for who, estimate in nearness._asdict().items():
         if estimate.n:

@@ -18,7 +18,6 @@ from metassay.api.judge_answers import (
     rows_by,
     shorten,
 )
-from metassay.api.judge_tables import WHOLE
 from metassay.api.label_check import (
     Checked,
     collect_answer,
@@ -27,15 +26,19 @@ from metassay.api.label_check import (
     more_labels,
     nearness_sentence,
 )
-from metassay.api.label_table import PREFERENCES, RANKINGS, Labels
 from metassay.api.label_tables import (
     KENDALL,
     REQUIRED,
+    WHOLE,
+    Analysis,
     LabelCard,
     judged_rows,
+    labels_for_width,
     make_label_tables,
+    weigh_beside_raters,
     why_blank,
 )
+from metassay.api.labels import PREFERENCES, RANKINGS, Labels
 from metassay.api.preference_study import Pairs
 from metassay.api.requirements import check_requirements
 from metassay.api.verdict_table import write_words
@@ -102,7 +105,12 @@ def check_pairs(pairs: Pairs) -> Checked:
     standing = find_standing(pairs)
     guess = _better_system(pairs, standing.people)
     make = partial(_make_card, pairs=pairs, guess=guess, standing=standing)
-    tables, unmet = make_label_tables(labels, make, guess)
+    analysis = Analysis(
+        make=make,
+        guess=lambda _: guess,
+        weigh=partial(weigh_beside_raters, labels=labels),
+    )
+    tables, unmet = make_label_tables(labels, analysis)
     for name, rows in {
         "strengths": _strength_rows(pairs, standing),
         "rankings": _ranking_rows(pairs),
@@ -226,7 +234,7 @@ def _make_card(
     return LabelCard(
         numbers=numbers,
         base_rate=base,
-        classes=(),
+        needed=labels_for_width(numbers, labels),
         why_blank=why_blank(rows, labels),
     )
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.api.label_table import RANKINGS, Labels, holds_numbers, read_numbers
+from metassay.api.label_table import holds_numbers, read_numbers
+from metassay.api.labels import BY, RANKINGS, Labels
 from metassay.api.preference_study import Pairs
 from metassay.api.verdict_table import (
-    BY,
     ColumnRoles,
     LabelledItems,
     collect_items,

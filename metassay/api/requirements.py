@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from metassay.api.verdict_table import Choices
+from metassay.api.labels import Choices
 from metassay.core.errors import BadInput, raise_problems
 from metassay.statistics.weighted_cards import AC1
 

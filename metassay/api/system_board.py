@@ -8,8 +8,8 @@ import pandas as pd
 
 from metassay.api.judge_answers import WIDE, board_line, shorten
 from metassay.api.label_check import Checked
-from metassay.api.label_table import SYSTEMS
-from metassay.api.verdict_table import Choices, check_names, write_words
+from metassay.api.labels import SYSTEMS, Choices
+from metassay.api.verdict_table import check_names, write_words
 from metassay.core.errors import BadInput, quoted, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, probability, short, short_interval

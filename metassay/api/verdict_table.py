@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from metassay.api.labels import BY, PASS_FAIL, PASSES, Choices, Labels
 from metassay.core.errors import quoted, raise_problems, shown
 from metassay.format.numbers import counted
-from metassay.statistics.card_transfer import MARGIN
-from metassay.statistics.exact_sums import Array, quotient
-from metassay.statistics.raters import EPSILON
-from metassay.statistics.shares import WIDTH, Clusters, cluster_codes
+from metassay.statistics.exact_sums import Array
+from metassay.statistics.shares import Clusters, cluster_codes
 from metassay.tabular.column_synonyms import (
     RATERS,
     USUAL,
@@ -28,7 +27,7 @@ from metassay.tabular.column_synonyms import (
 from metassay.tabular.guess import listed
 from metassay.tabular.numbers import NumberFormat, is_among, is_blank
 from metassay.tabular.preferences import system_columns
-from metassay.tabular.row_choice import ask_rows, choose_rows, write_option
+from metassay.tabular.row_choice import ask_rows, choose_rows
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import guess_direction
 from metassay.tabular.sheet import Sheet, to_keys
@@ -36,7 +35,6 @@ from metassay.tabular.sheet import Sheet, to_keys
 # Columns that `metassay import` writes.
 _OF_SCORER = re.compile(r"(?<=.)_(?:human|judge)(?:_.*)?")
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
-BY = "by "  # prefix of a slice's column: its name may be that of another column
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
 _MOST = 0.5  # the smallest share of verdicts in a column of verdicts
 _LABELS = 12  # different labels at most
@@ -50,68 +48,6 @@ _BESIDE = re.compile(
 
 
 # Arguments in Python of options whose names are words of the language.
-_ARGUMENTS = {"pass": "passes", "class": "classes"}
-
-
-class Choices(NamedTuple):
-    """The caller's choices; empty columns are guessed. `mark` stands before names of options."""
-
-    judge: tuple[str, ...] = ()
-    human: tuple[str, ...] = ()
-    doc: str = ""
-    system: str = ""
-    rater: str = ""
-    by: tuple[str, ...] = ()
-    # words that are a pass; every other one is then a fail
-    passes: tuple[str, ...] = ()
-    pass_from: float | None = None  # the number from which on grades are a pass
-    # words that are no verdict and no label, such as "unsure"
-    missing: tuple[str, ...] = ()
-    # words that are a label of their own: labels are then classes without order
-    classes: tuple[str, ...] = ()
-    # columns of ranks or scores of which less, or more, is better
-    lower: tuple[str, ...] = ()
-    higher: tuple[str, ...] = ()
-    rows: Mapping[str, Sequence[str]] = {}  # the values by which rows count, by column
-    mark: str = ""
-    require: Mapping[str, float] = {}  # the least lower end of numbers of the card
-    card: str = ""  # the folder of a saved card that may hold for these rows
-    margin: float = MARGIN  # by how much its rates may be lower here
-    choose: str = ""  # the number by which the best of several judges is chosen
-    epsilon: float = EPSILON
-    confidence: float = 0.95
-    width: float = WIDTH
-    seed: int = 0
-
-    def option(self, name: str, what: str = "COLUMN") -> str:
-        """Return how the caller writes an option: `--pass-from NUMBER` or `pass_from=NUMBER`."""
-        if self.mark and name in ("doc", "system", "rater"):
-            return f"--columns {name}={what}"
-        argument = _ARGUMENTS.get(name, name.replace("-", "_"))
-        return f"{self.mark}{name} {what}" if self.mark else f"{argument}={what}"
-
-    def choose_rows(self, column: str, values: Sequence[str]) -> str:
-        """Return how the caller says which rows count, by the values of a column."""
-        if self.mark:
-            return write_option(column, values)
-        return f"rows={{{column!r}: {[*values]!r}}}"
-
-
-class Verdicts(NamedTuple):
-    """Items with verdicts of 1 and 0 (a judge's may be probabilities); NaN where there is none."""
-
-    name: str
-    items: pd.DataFrame  # id; doc and system, if there are; BY and each column of `by`
-    judges: Mapping[str, Array]  # (items,) each
-    raters: Mapping[str, Array]
-    table: Array  # (raters, items): the raters' labels
-    n: Array  # (items,) number of raters
-    share: Array  # (items,) of raters who pass the item
-    # (items,) 1 or 0 by the majority; NaN where raters are split, or there are none
-    passed: Array
-    cluster: Clusters  # items with equal numbers are alike
-    choices: Choices
-    notes: tuple[str, ...]
 
 
 class ColumnRoles(NamedTuple):
@@ -227,7 +163,7 @@ def note_columns(
     return notes
 
 
-def read_verdicts(roles: ColumnRoles) -> Verdicts:
+def read_verdicts(roles: ColumnRoles) -> Labels:
     """Read passes and fails; raises BadInput with every column that cannot be read."""
     faults = Findings()
     answers, choices = roles.answers, roles.choices
@@ -248,19 +184,16 @@ def read_verdicts(roles: ColumnRoles) -> Verdicts:
     labelled = collect_items(
         roles, {name: values for name, (values, _) in read.items()}
     )
-    table = labelled.table
-    n = np.isfinite(table).sum(axis=0).astype(np.float64)
-    share = quotient(np.nansum(table, axis=0), n)
-    passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
-    return Verdicts(
+    return Labels(
         name=roles.sheet.name,
+        kind=PASS_FAIL,
+        names=PASSES,
+        levels=np.array([0.0, 1.0]),
         items=labelled.items,
         judges=labelled.judges,
         raters=labelled.raters,
-        table=table,
-        n=n,
-        share=share,
-        passed=passed,
+        table=labelled.table,
+        n=np.isfinite(labelled.table).sum(axis=0).astype(np.float64),
         cluster=labelled.cluster,
         choices=choices,
         notes=note_columns(roles, rules),

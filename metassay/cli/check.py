@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from metassay.api.label_table import RANKINGS, SYSTEMS
+from metassay.api.labels import RANKINGS, SYSTEMS
 from metassay.cli.judge_check import (
     check_file,
     is_of_games,

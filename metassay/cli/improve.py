@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from metassay.api.verdict_table import Choices
+from metassay.api.labels import Choices
 from metassay.cli.ledger_commands import NextRun, confirm_price, print_next_run
 from metassay.cli.parsing import roles_in
 from metassay.core.atomic import whole_folder

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from metassay.api.card_transfer import is_untold
 from metassay.api.judge_check import JudgeCheck, check_sheet
-from metassay.api.verdict_table import Choices
+from metassay.api.labels import Choices
 from metassay.cli.parsing import roles_in
 from metassay.cli.tool_files import propose_import
 from metassay.core.atomic import whole_folder

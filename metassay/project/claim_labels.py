@@ -9,7 +9,8 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from metassay.api.verdict_table import Choices, read_passes
+from metassay.api.labels import Choices
+from metassay.api.verdict_table import read_passes
 from metassay.core.errors import hint, quoted, raise_problems
 from metassay.format.numbers import counted
 from metassay.scoring.pairing.instruments import (

@@ -226,6 +226,10 @@ def krippendorff_alpha(table: Tables, n: int) -> Tables:
     return np.asarray(1.0 - ratio)
 
 
+# The numbers of which more is better.
+MORE_IS_BETTER = (*coefficients(2, 1), *_class_means(np.eye(2)))
+
+
 def _square(table: Tables, n: int) -> Tables:
     return table.reshape(*table.shape[:-1], n, n)
 

@@ -147,6 +147,11 @@ def coefficients(levels: Array, n_labels: int) -> dict[str, Coefficient]:
     }
 
 
+MORE_IS_BETTER = tuple(
+    name for name in coefficients(np.arange(2.0), 1) if name not in (*LOWER, BIAS)
+)
+
+
 def weighted_kappa(table: Tables, cost: Array) -> Tables:
     """Return Cohen's weighted kappa; `cost` (levels, levels) of two grades, 0 if they are equal.
 

@@ -10,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.api.judge_check import find_warnings, judge_check
-from metassay.api.judge_tables import make_card
-from metassay.api.verdict_table import Choices, find_columns, read_verdicts
+from metassay.api.judge_check import judge_check
+from metassay.api.labels import Choices
+from metassay.api.pass_check import find_warnings
+from metassay.api.pass_tables import make_card
+from metassay.api.verdict_table import find_columns, read_verdicts
 from metassay.statistics.classification import COEFFICIENTS, gwet_ac1
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import frame_sheet
@@ -145,8 +147,8 @@ def checked(rng, rows, choose):
     card = make_card("judge", "all", verdicts, np.ones(len(frame), dtype=bool))
     intervals = {name: number[1:3] for name, number in card.numbers.items()}
     there = not card.why_uncorrected
-    rate = intervals["prediction_powered_pass_rate"]
-    intervals[RATE] = rate if there else (np.nan, np.nan)
+    rate = card.rates["prediction_powered_pass_rate"]
+    intervals[RATE] = rate[1:3] if there else (np.nan, np.nan)
     chosen = any("were chosen" in w.finding for w in find_warnings(verdicts))
     return intervals, chosen
 

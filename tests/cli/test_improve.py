@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from metassay.api.verdict_table import Choices
+from metassay.api.labels import Choices
 from metassay.cli.main import main
 from metassay.core.exit_codes import INCOMPLETE, REFUSED
 from metassay.core.params import load

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from metassay.api.verdict_table import Choices
+from metassay.api.labels import Choices
 from metassay.core.errors import BadInput
 from metassay.project.claim_labels import read_claim_labels
 from metassay.tabular.rows import Findings
