@@ -16,7 +16,11 @@ from metassay.api.labels import PASS_FAIL, Choices
 from metassay.api.pass_check import check_passes_and_fails
 from metassay.api.preference_check import check_pairs
 from metassay.api.preference_study import holds_preferences, read_pairs
-from metassay.api.ranking_study import holds_rankings, read_rankings
+from metassay.api.ranking_study import (
+    holds_rankings,
+    read_rankings,
+    refuse_single_labels,
+)
 from metassay.api.requirements import refuse_card, refuse_ends
 from metassay.api.results import Results, list_names
 from metassay.api.system_board import check_systems, holds_systems, read_systems
@@ -28,6 +32,7 @@ from metassay.reporting.warning_lines import problems_of
 from metassay.statistics.card_transfer import MARGIN
 from metassay.statistics.raters import EPSILON
 from metassay.statistics.shares import WIDTH
+from metassay.tabular.orders import order_columns, split_orders
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
@@ -235,9 +240,14 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
     """Check a sheet, for `judge_check` and the command; raises BadInput with all faults."""
     if faults or sheet is None:
         raise BadInput(faults.lines())
+    orders = order_columns(sheet, (*choices.judge, *choices.human))
+    if orders:
+        sheet, doc = split_orders(sheet, orders, choices.doc)
+        choices = choices._replace(doc=doc)
     if holds_systems(sheet, choices):
         return JudgeCheck(**check_systems(read_systems(sheet, choices))._asdict())
     roles = find_columns(sheet, choices)
+    refuse_single_labels(roles, orders)
     if holds_preferences(roles):
         refuse_card(roles.choices, sheet.name)
         refuse_ends(roles.choices, sheet.name)

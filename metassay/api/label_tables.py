@@ -23,7 +23,12 @@ from metassay.api.labels import (
 )
 from metassay.format.numbers import short
 from metassay.meta_evaluation.label_warnings import verdict_factors
-from metassay.statistics import nominal_labels, ordinal_labels
+from metassay.statistics import (
+    nominal_labels,
+    number_labels,
+    ordinal_labels,
+    preferences,
+)
 from metassay.statistics.exact_sums import Array, Index, Mask
 from metassay.statistics.label_rows import LabelRows, weigh_rows
 from metassay.statistics.label_weights import Chosen, find_chosen
@@ -57,9 +62,9 @@ REQUIRED: Mapping[str, Sequence[str]] = {
     ),
     NOMINAL: nominal_labels.MORE_IS_BETTER,
     ORDINAL: ordinal_labels.MORE_IS_BETTER,
-    NUMBERS: ("pearson", "spearman"),
-    PREFERENCES: (AGREEMENT, "agreement_without_ties", "cohen_kappa"),
-    RANKINGS: (KENDALL, AGREEMENT, "agreement_without_ties", "cohen_kappa"),
+    NUMBERS: number_labels.MORE_IS_BETTER,
+    PREFERENCES: preferences.MORE_IS_BETTER,
+    RANKINGS: (KENDALL, *preferences.MORE_IS_BETTER),
 }
 # The number of a card that says on how many rows judge and people are compared.
 COUNTED = {

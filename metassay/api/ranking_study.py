@@ -5,7 +5,7 @@ what is told of preferences is told of rankings.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +70,17 @@ def holds_rankings(roles: ColumnRoles) -> bool:
     raise_problems(faults.lines())
     is_likely = {*columns.likely} & {*choices.lower}
     return bool(columns.ranks or columns.called or is_likely)
+
+
+def refuse_single_labels(roles: ColumnRoles, orders: Sequence[str]) -> None:
+    """Raise BadInput for labels of whole rows beside orders, which rank the texts of a row."""
+    others = [name for name in roles.labels if name not in orders]
+    if orders and others:
+        raise BadInput(
+            f"{roles.sheet.name}: {listed(orders)} ranks the texts of each row, such as A >"
+            f" B, and {listed(others)} does not; write these in the same way, or name other"
+            f" columns: {roles.choices.option('judge')}, {roles.choices.option('human')}"
+        )
 
 
 def _rank_columns(roles: ColumnRoles) -> RankColumns:
@@ -238,6 +249,13 @@ def _pair_items(
     """Return the pairs as items: an id, the document, the two texts, slices."""
     texts = labelled.items
     name = texts["system" if "system" in texts else "id"].to_numpy()
+    # The ids of texts that stood in one cell begin with their document.
+    name = np.array(
+        [
+            text.removeprefix(f"{of}: ")
+            for text, of in zip(name, texts["doc"], strict=True)
+        ]
+    )
     doc = texts["doc"].to_numpy()[first]
     pair = [f"{a}/{b}" for a, b in zip(name[first], name[second], strict=True)]
     ids = [f"{d}: {two}" for d, two in zip(doc, pair, strict=True)]

@@ -10,6 +10,7 @@ from metassay.statistics.exact_sums import Array, rankdata
 from metassay.statistics.shares import UNDEFINED, Clusters, Estimate
 
 FEWEST = 4  # clusters below which a correlation has no interval
+MORE_IS_BETTER = ("pearson", "spearman")
 
 
 class NumberCard(NamedTuple):

@@ -90,6 +90,9 @@ _COEFFICIENTS: dict[str, Coefficient] = {
 }
 
 
+MORE_IS_BETTER = tuple(_COEFFICIENTS)
+
+
 def base_rates(rows: LabelRows, guess: Index) -> dict[str, float]:
     """Return the same numbers of a judge that knows only which system is better.
 

@@ -252,3 +252,62 @@ def test_the_command_writes_the_page_and_all_tables(tmp_path, monkeypatch, capsy
     assert "understood: rankings" in capsys.readouterr().out
     assert (tmp_path / "results" / "rankings.csv").exists()
     assert (tmp_path / "results" / "index.html").exists()
+
+
+# ---- orders in one cell
+
+
+def write_orders(frame: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+    """A row per document, with cells such as `gpt-4 > vicuna = llama`."""
+    rows = []
+    for doc, texts in frame.groupby("doc_id", sort=False):
+        row = {"doc_id": doc}
+        for column in (c for c in frame if c.startswith(("judge", "human"))):
+            groups = texts.groupby(column, sort=True)["system"]
+            equals = [" = ".join(names.get(s, s) for s in group) for _, group in groups]
+            row[column] = " > ".join(equals)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def test_orders_in_one_cell_are_the_same_rankings() -> None:
+    frame = table(raters=2)
+    columns: dict[str, Any] = {"judge": "judge", "human": ["human_1", "human_2"]}
+    expected = judge_check(frame, **columns)
+    orders = write_orders(frame, {})
+    results = judge_check(orders, **columns)
+    pd.testing.assert_frame_equal(results.card, expected.card)
+    pd.testing.assert_frame_equal(results.strengths, expected.strengths)
+    assert any("orders are read as ranks" in note for note in results.notes)
+    # Letters are not systems: A may be another system's text in each row.
+    letters = dict(zip(SYSTEMS, "ABCD", strict=True))
+    of_letters = judge_check(write_orders(frame, letters).drop(columns="doc_id"))
+    assert number(of_letters, "kendall") == pytest.approx(number(expected, "kendall"))
+    assert "strengths" not in of_letters.tables
+    assert of_letters.disagreements["pair"].str.fullmatch("[ABCD]/[ABCD]").all()
+
+
+def test_equal_names_and_names_that_a_judge_leaves_out() -> None:
+    frame = table()
+    orders = write_orders(frame, {})
+    orders.loc[0, "judge"] = "gpt-4 > vicuna = llama"
+    results = judge_check(orders)
+    notes = " ".join(results.notes)
+    assert "tied pairs: 1 by judge" in notes
+    assert "lists with a text without a rank: 1 by judge" in notes
+
+
+def test_a_label_of_the_whole_row_beside_orders_is_refused() -> None:
+    orders = write_orders(table(raters=2), {}).assign(human_2=1)
+    told = refused(orders, judge="judge", human=["human_1", "human_2"])
+    assert (
+        "'human_2' does not; write these in the same way, or name other columns" in told
+    )
+
+
+def test_signs_in_other_columns_are_no_orders() -> None:
+    frame = table().assign(config="temperature=0 > default")
+    assert judge_check(frame).choices["kind"] == "rankings"
+    assert len(judge_check(frame).disagreements) == len(
+        judge_check(table()).disagreements
+    )
