@@ -28,7 +28,7 @@ from metassay.meta_evaluation.card_numbers import (
 )
 from metassay.meta_evaluation.label_warnings import VERBS, has_probabilities
 from metassay.statistics import shares
-from metassay.statistics.classification import PRIOR, gwet_ac1
+from metassay.statistics.classification import PRIOR, gwet_ac1_of_cells
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.random_numbers import generator
 from metassay.statistics.raters import accuracy_by_agreement, latent_classes
@@ -161,7 +161,7 @@ def make_card(name: str, part: str, labels: Labels, here: Mask) -> LabelCard:
         for values, card in ((judge, numbers), (guess.judge, base)):
             cell = shares.cells(judgments(values)[both], people[both])
             card[AC1] = shares.posterior_estimate(
-                gwet_ac1,
+                gwet_ac1_of_cells,
                 cell,
                 clusters[both],
                 cells=4,

@@ -122,6 +122,29 @@ def cohen_kappa(table: Tables) -> Tables:
     return _correct_for_chance(accuracy(table), by_chance)
 
 
+def gwet_ac1(table: Tables) -> Tables:
+    """Return Gwet's AC1: agreement beyond chance, -1 to 1; NaN without texts.
+
+    Chance is the sum of p (1 - p) over the labels, by their number less 1, where p is
+    the mean of both sides' shares of a label; it is small where nearly all texts have
+    one label. A judge that passes everything gets .947 where 95 % pass: compare with
+    that. Source: Gwet 2008, Computing inter-rater reliability and its variance in the
+    presence of high agreement.
+
+    >>> round(float(gwet_ac1(np.array([[8.0, 1.0], [1.0, 0.0]]))), 6)
+    0.756098
+    """
+    mean = (support(table) + table.sum(axis=-2)) / 2.0
+    p = quotient(mean, _total(table)[..., None])
+    by_chance = (p * (1.0 - p)).sum(axis=-1) / max(table.shape[-1] - 1, 1)
+    return _correct_for_chance(accuracy(table), by_chance)
+
+
+def gwet_ac1_of_cells(table: Tables) -> Tables:
+    """Return Gwet's AC1 of tables (..., 4) of the four cells of passes and fails."""
+    return gwet_ac1(_square(table))
+
+
 def _correct_for_chance(agreement: Tables, by_chance: Tables) -> Tables:
     return quotient(agreement - by_chance, 1.0 - by_chance)
 
@@ -199,21 +222,6 @@ def matthews(table: Tables) -> Tables:
     """Return Matthews' correlation of tables (..., 4); NaN where judge or people are constant."""
     a, b, c, d = np.moveaxis(table, -1, 0)
     return quotient(a * d - b * c, np.sqrt((a + b) * (a + c) * (d + b) * (d + c)))
-
-
-def gwet_ac1(table: Tables) -> Tables:
-    """Return Gwet's AC1 of tables (..., 4): agreement beyond chance, -1 to 1; NaN without texts.
-
-    Chance is 2 p (1 - p), where p is the mean of the two shares of passes, so that it
-    is small where nearly all texts pass. 8, 1, 1, 0: (.8 - .18) / (1 - .18) = .756098,
-    where kappa is -.111111. A judge that passes everything gets .947 where 95 % pass:
-    compare with that. Source: Gwet 2008, Computing inter-rater reliability and its
-    variance in the presence of high agreement.
-    """
-    a, b, c, d = np.moveaxis(table, -1, 0)
-    total = a + b + c + d
-    passes = quotient(2 * a + b + c, 2 * total)
-    return _correct_for_chance(quotient(a + d, total), 2 * passes * (1 - passes))
 
 
 def _expected_agreement(table: Tables) -> Tables:

@@ -13,6 +13,7 @@ from metassay.statistics.classification import (
     accuracy,
     cohen_kappa,
     f1,
+    gwet_ac1,
     macro_f1,
     recall,
     weighted_f1,
@@ -192,22 +193,6 @@ def compare_judges(
         )
         for name, number in numbers.items()
     }
-
-
-def gwet_ac1(table: Tables) -> Tables:
-    """Return Gwet's AC1 of tables (..., classes, classes): -1 to 1; NaN without rows.
-
-    Chance is the sum of p (1 - p) over the classes, by their number less 1, where p is
-    the mean of the judge's and people's shares of a class.
-
-    >>> round(float(gwet_ac1(np.array([[8.0, 1.0], [1.0, 0.0]]))), 6)
-    0.756098
-    """
-    total = table.sum(axis=(-1, -2))
-    mean = (table.sum(axis=-1) + table.sum(axis=-2)) / 2.0
-    p = quotient(mean, total[..., None])
-    by_chance = (p * (1.0 - p)).sum(axis=-1) / max(table.shape[-1] - 1, 1)
-    return quotient(accuracy(table) - by_chance, 1.0 - by_chance)
 
 
 def krippendorff_alpha(table: Tables, n: int) -> Tables:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.statistics.classification import COEFFICIENTS, SHARES, gwet_ac1
+from metassay.statistics.classification import COEFFICIENTS, SHARES, gwet_ac1_of_cells
 from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.shares import (
     UNDEFINED,
@@ -51,7 +51,7 @@ _OF_CARD: dict[str, Coefficient] = {
     **{name: _share_of_cells(*cells) for name, cells in SHARES.items()},
     "balanced_accuracy": _balanced_accuracy,
     **COEFFICIENTS,
-    AC1: gwet_ac1,
+    AC1: gwet_ac1_of_cells,
     PASS_RATE: lambda table: table[..., 0] + table[..., 2],
 }
 _SIGNED = ("cohen_kappa", "mcc", AC1)  # from -1; all others from 0

@@ -15,7 +15,7 @@ from metassay.api.labels import Choices
 from metassay.api.pass_check import find_warnings
 from metassay.api.pass_tables import make_card
 from metassay.api.verdict_table import find_columns, read_verdicts
-from metassay.statistics.classification import COEFFICIENTS, gwet_ac1
+from metassay.statistics.classification import COEFFICIENTS, gwet_ac1_of_cells
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import frame_sheet
 from tests.calibration import annotator_test
@@ -54,7 +54,7 @@ def numbers_of(cells):
         "negative_predictive_value": d / (c + d),
         "agreement": a + d,
         "balanced_accuracy": (sensitivity + specificity) / 2,
-        "gwet_ac1": float(gwet_ac1(cells)),
+        "gwet_ac1": float(gwet_ac1_of_cells(cells)),
         RATE: a + c,
         **{name: float(of(cells)) for name, of in COEFFICIENTS.items()},
     }

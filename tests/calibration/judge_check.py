@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.api.judge_check import judge_check
-from metassay.statistics.classification import gwet_ac1
+from metassay.statistics.classification import gwet_ac1_of_cells
 from metassay.statistics.raters import accuracy_by_agreement, latent_classes
 from tests.calibration.judge_cards import World, alike
 
@@ -50,7 +50,7 @@ def covered(table, judge, *, studies=STUDIES, seed=0):
     world = World(table.passing, *judge)
     a, d = world.passing * world.sensitivity, (1 - world.passing) * world.specificity
     cells = np.array([a, 1 - world.passing - d, world.passing - a, d])
-    truth = {**world.truth, "gwet_ac1": float(gwet_ac1(cells)), "corrected": world.passing,
+    truth = {**world.truth, "gwet_ac1": float(gwet_ac1_of_cells(cells)), "corrected": world.passing,
              "people alone": world.passing}  # fmt: skip
     hits, defined = defaultdict(int), defaultdict(int)
     for run in range(studies):

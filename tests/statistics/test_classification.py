@@ -16,7 +16,7 @@ from metassay.statistics import classification
 from metassay.statistics.classification import (
     auroc,
     calibration,
-    gwet_ac1,
+    gwet_ac1_of_cells,
     judge_card,
 )
 from metassay.statistics.shares import ends, jeffreys, judgments, pass_rates
@@ -268,9 +268,11 @@ def test_ac1_beside_an_independent_computation():
         chance = sum(p * (1 - p) for p in shares) / (len(shares) - 1)
         expected = (np.mean(judge == people) - chance) / (1 - chance)
         table = np.sum(counts, axis=1).astype(float)
-        assert gwet_ac1(table) == pytest.approx(expected, abs=1e-12)
-    assert gwet_ac1(np.array([8.0, 1, 1, 0])) == pytest.approx(0.756098, abs=1e-6)
-    assert np.isnan(gwet_ac1(np.zeros(4)))
+        assert gwet_ac1_of_cells(table) == pytest.approx(expected, abs=1e-12)
+    assert gwet_ac1_of_cells(np.array([8.0, 1, 1, 0])) == pytest.approx(
+        0.756098, abs=1e-6
+    )
+    assert np.isnan(gwet_ac1_of_cells(np.zeros(4)))
 
 
 def test_an_area_by_hand():

@@ -18,7 +18,6 @@ from metassay.statistics.label_rows import LabelRows, label_estimate
 from metassay.statistics.label_weights import label_weights
 from metassay.statistics.nominal_labels import (
     compare_judges,
-    gwet_ac1,
     krippendorff_alpha,
     nominal_card,
 )
@@ -90,7 +89,9 @@ def test_ac1_of_three_classes_by_hand():
     """6 of 10 agree; mean shares are .5, .3 and .2, so chance is .62 / 2 = .31."""
     table = np.array([[4.0, 1, 0], [1, 1, 1], [0, 1, 1]])
     assert table.sum() == 10
-    assert float(gwet_ac1(table)) == pytest.approx((0.6 - 0.31) / (1 - 0.31))
+    assert float(classification.gwet_ac1(table)) == pytest.approx(
+        (0.6 - 0.31) / (1 - 0.31)
+    )
 
 
 def test_one_label_alone_has_no_alpha_and_no_kappa():
