@@ -10,7 +10,7 @@ from metassay.api.judge_answers import (
     one_line,
     wrap,
 )
-from metassay.api.label_check import check_labels
+from metassay.api.label_check import Checked, check_labels
 from metassay.api.label_table import find_kind, read_labels
 from metassay.api.labels import PASS_FAIL, Choices
 from metassay.api.pass_check import check_passes_and_fails
@@ -240,26 +240,29 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
     """Check a sheet, for `judge_check` and the command; raises BadInput with all faults."""
     if faults or sheet is None:
         raise BadInput(faults.lines())
+    return JudgeCheck(**_check_by_kind(sheet, choices)._asdict())
+
+
+def _check_by_kind(sheet: Sheet, choices: Choices) -> Checked:
+    """Return what the labels' kind tells; raises BadInput where the kind is unclear."""
     orders = order_columns(sheet, (*choices.judge, *choices.human))
     if orders:
         sheet, doc = split_orders(sheet, orders, choices.doc)
         choices = choices._replace(doc=doc)
     if holds_systems(sheet, choices):
-        return JudgeCheck(**check_systems(read_systems(sheet, choices))._asdict())
+        return check_systems(read_systems(sheet, choices))
     roles = find_columns(sheet, choices)
     refuse_single_labels(roles, orders)
     if holds_preferences(roles):
         refuse_card(roles.choices, sheet.name)
         refuse_ends(roles.choices, sheet.name)
-        return JudgeCheck(**check_pairs(read_pairs(roles))._asdict())
+        return check_pairs(read_pairs(roles))
     if holds_rankings(roles):
         refuse_card(roles.choices, sheet.name)
-        return JudgeCheck(**check_pairs(read_rankings(roles))._asdict())
+        return check_pairs(read_rankings(roles))
     refuse_ends(roles.choices, sheet.name)
     kind = find_kind(roles)
-    if kind != PASS_FAIL:
-        refuse_card(roles.choices, sheet.name)
-        checked = check_labels(read_labels(roles, kind))
-        return JudgeCheck(**checked._asdict())
-    checked = check_passes_and_fails(read_verdicts(roles))
-    return JudgeCheck(**checked._asdict())
+    if kind == PASS_FAIL:
+        return check_passes_and_fails(read_verdicts(roles))
+    refuse_card(roles.choices, sheet.name)
+    return check_labels(read_labels(roles, kind))
