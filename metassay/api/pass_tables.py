@@ -73,7 +73,7 @@ def analyse_passes(labels: Labels) -> Analysis:
         card = cards[WHOLE].numbers
         return {
             "pass_rates": _pass_rates(cards, refused=refused, chosen=chosen),
-            "by_agreement": _by_agreement(judged, weight, labels),
+            "by_agreement": _agreement_rows(judged, weight, labels),
             "latent": _latent_rows(name, judged, weight, labels, card),
             "disagreements": _disagreements(labels.judges[name], labels),
         }
@@ -94,9 +94,9 @@ def _weigh(name: str, labels: Labels) -> Array | None:
     return weigh_labels(judged, THRESHOLD)
 
 
-def _by_agreement(judged: Array, weight: Array | None, labels: Labels) -> Iterator[Row]:
+def _agreement_rows(judged: Array, weight: Array | None, labels: Labels) -> Iterator[Row]:
     """Yield the judge's accuracy on rows by how many raters agree."""
-    agreement = accuracy_by_agreement(
+    agreement = accuracy_agreement_rows(
         judged,
         labels.table,
         weight=weight,
