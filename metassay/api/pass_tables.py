@@ -94,9 +94,11 @@ def _weigh(name: str, labels: Labels) -> Array | None:
     return weigh_labels(judged, THRESHOLD)
 
 
-def _agreement_rows(judged: Array, weight: Array | None, labels: Labels) -> Iterator[Row]:
+def _agreement_rows(
+    judged: Array, weight: Array | None, labels: Labels
+) -> Iterator[Row]:
     """Yield the judge's accuracy on rows by how many raters agree."""
-    agreement = accuracy_agreement_rows(
+    agreement = accuracy_by_agreement(
         judged,
         labels.table,
         weight=weight,
