@@ -29,6 +29,7 @@ from metassay.statistics import (
     ordinal_labels,
     preferences,
 )
+from metassay.statistics.classification import AC1
 from metassay.statistics.exact_sums import Array, Index, Mask
 from metassay.statistics.label_rows import LabelRows, weigh_rows
 from metassay.statistics.label_weights import Chosen, find_chosen
@@ -38,7 +39,6 @@ from metassay.statistics.ordinal_labels import BIAS, middle_grades, ordinal_card
 from metassay.statistics.random_numbers import generator
 from metassay.statistics.raters import Nearness, annotator_test, compare_with_raters
 from metassay.statistics.shares import Estimate, judgments
-from metassay.statistics.weighted_cards import AC1
 
 Row = dict[str, Any]
 

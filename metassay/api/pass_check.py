@@ -39,8 +39,8 @@ from metassay.meta_evaluation.label_warnings import (
     warn_of_one_label,
     warn_of_unlabelled,
 )
+from metassay.statistics.classification import AC1
 from metassay.statistics.shares import THRESHOLD, judgments, worth_at_most
-from metassay.statistics.weighted_cards import AC1
 from metassay.tables.data_warnings import DataWarning, warnings_table
 
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",

@@ -28,12 +28,11 @@ from metassay.meta_evaluation.card_numbers import (
 )
 from metassay.meta_evaluation.label_warnings import VERBS, has_probabilities
 from metassay.statistics import shares
-from metassay.statistics.classification import PRIOR, gwet_ac1_of_cells
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.random_numbers import generator
 from metassay.statistics.raters import accuracy_by_agreement, latent_classes
 from metassay.statistics.shares import THRESHOLD, Estimate, judgments
-from metassay.statistics.weighted_cards import AC1, constant_card, labels_lacking
+from metassay.statistics.weighted_cards import constant_card, labels_lacking
 
 _RATES = {
     "judge_pass_rate": "as judged",
@@ -137,9 +136,8 @@ def judge_on(name: str, labels: Labels, here: Mask) -> Judgments:
 
 
 def make_card(name: str, part: str, labels: Labels, here: Mask) -> LabelCard:
-    """Return a judge's card with AC1, and the card of giving every text the commoner label."""
+    """Return a judge's card, and the numbers of giving every text the commoner label."""
     choices = labels.choices
-    precision: Any = {"confidence": choices.confidence}
     options = _Options(
         confidence=choices.confidence,
         threshold=THRESHOLD,
@@ -148,37 +146,23 @@ def make_card(name: str, part: str, labels: Labels, here: Mask) -> LabelCard:
     )
     judged = judge_on(name, labels, here)
     numbers = estimates(judged, options, [name, part])
-    is_weighted = AC1 in numbers
     rate = numbers["prediction_powered_pass_rate"].value
-    judge, people, clusters = judged.judge, judged.people, judged.cluster
-    both = np.isfinite(judge) & np.isfinite(people)
-    commoner = float(rate >= 0.5) if is_weighted else _commoner(people[both])
+    both = np.isfinite(judged.judge) & np.isfinite(judged.people)
+    is_weighted = weigh_labels(judged, THRESHOLD) is not None
+    commoner = float(rate >= 0.5) if is_weighted else _commoner(judged.people[both])
     guess = judged._replace(judge=np.where(both, commoner, np.nan))
     base = estimates(guess, options, [name, part])
     base_rate = {statistic: estimate.value for statistic, estimate in base.items()}
     if is_weighted:
         base_rate |= constant_card(rate)
-    else:
-        most = shares.worth_at_most(people[both], clusters[both])
-        for values, card in ((judge, numbers), (guess.judge, base)):
-            cell = shares.cells(judgments(values)[both], people[both])
-            card[AC1] = shares.posterior_estimate(
-                gwet_ac1_of_cells,
-                cell,
-                clusters[both],
-                cells=4,
-                prior=PRIOR,
-                most=most,
-                rng=generator(choices.seed, AC1, name, part),
-                **precision,
-            )
-        base_rate[AC1] = base[AC1].value
     unlabelled = unlabelled_systems(name, labels, here)
     if unlabelled:
         of_all = judgments(labels.judges[name])[here]
         is_judged = np.isfinite(of_all)
         numbers["judge_pass_rate"] = shares.share(
-            of_all[is_judged], clusters[is_judged], **precision
+            of_all[is_judged],
+            judged.cluster[is_judged],
+            confidence=choices.confidence,
         )
     why = _why_undefined(judged)
     return LabelCard(

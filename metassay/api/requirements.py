@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from metassay.api.labels import Choices
 from metassay.core.errors import BadInput, raise_problems
-from metassay.statistics.weighted_cards import AC1
+from metassay.statistics.classification import AC1
 
 _ALIASES = {
     "kappa": "cohen_kappa",

@@ -46,6 +46,7 @@ from metassay.statistics.shares import (
     worth_at_most,
 )
 
+AC1 = "gwet_ac1"
 # texts added to each cell of a drawn table: 1/2 covers .987 of 20, 1/4 only .89 of 50
 PRIOR = 0.4
 BINS = 10  # at most
@@ -245,6 +246,7 @@ COEFFICIENTS: dict[str, Coefficient] = {  # of tables (..., 4) of the four cells
     "cohen_kappa": _kappa_of_judge,
     "mcc": matthews,
     "f1": lambda t: quotient(2 * t[..., 0], 2 * t[..., 0] + t[..., 1] + t[..., 2]),
+    AC1: gwet_ac1_of_cells,
 }
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.statistics.classification import COEFFICIENTS, SHARES, gwet_ac1_of_cells
+from metassay.statistics.classification import AC1, COEFFICIENTS, SHARES
 from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.shares import (
     UNDEFINED,
@@ -31,7 +31,6 @@ from metassay.statistics.shares import (
 
 # Labels of a verdict's rows below which nothing that rests on them is told.
 ENOUGH = 5
-AC1 = "gwet_ac1"
 PASS_RATE = "pass_rate"
 
 
@@ -51,7 +50,6 @@ _OF_CARD: dict[str, Coefficient] = {
     **{name: _share_of_cells(*cells) for name, cells in SHARES.items()},
     "balanced_accuracy": _balanced_accuracy,
     **COEFFICIENTS,
-    AC1: gwet_ac1_of_cells,
     PASS_RATE: lambda table: table[..., 0] + table[..., 2],
 }
 _SIGNED = ("cohen_kappa", "mcc", AC1)  # from -1; all others from 0

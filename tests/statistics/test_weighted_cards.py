@@ -6,6 +6,7 @@ import pytest
 from metassay.meta_evaluation.card_numbers import Judgments, estimates
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics.classification import (
+    AC1,
     auroc,
     calibration,
     judge_card,
@@ -25,7 +26,6 @@ from metassay.statistics.shares import (
     weighted_share,
 )
 from metassay.statistics.weighted_cards import (
-    AC1,
     ENOUGH,
     PASS_RATE,
     constant_card,
