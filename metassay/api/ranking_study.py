@@ -248,12 +248,12 @@ def _pair_items(
 ) -> pd.DataFrame:
     """Return the pairs as items: an id, the document, the two texts, slices."""
     texts = labelled.items
-    name = texts["system" if "system" in texts else "id"].to_numpy()
+    names = texts["system" if "system" in texts else "id"]
     # The ids of texts that stood in one cell begin with their document.
     name = np.array(
         [
             text.removeprefix(f"{of}: ")
-            for text, of in zip(name, texts["doc"], strict=True)
+            for text, of in zip(names, texts["doc"], strict=True)
         ]
     )
     doc = texts["doc"].to_numpy()[first]

@@ -147,8 +147,9 @@ def coefficients(levels: Array, n_labels: int) -> dict[str, Coefficient]:
     }
 
 
+_OF_TWO: Array = np.array([0.0, 1.0])
 MORE_IS_BETTER = tuple(
-    name for name in coefficients(np.arange(2.0), 1) if name not in (*LOWER, BIAS)
+    name for name in coefficients(_OF_TWO, 1) if name not in (*LOWER, BIAS)
 )
 
 

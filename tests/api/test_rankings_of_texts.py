@@ -299,9 +299,9 @@ def test_equal_names_and_names_that_a_judge_leaves_out() -> None:
 
 def test_a_label_of_the_whole_row_beside_orders_is_refused() -> None:
     orders = write_orders(table(raters=2), {}).assign(human_2=1)
-    told = refused(orders, judge="judge", human=["human_1", "human_2"])
+    message = refused(orders, judge="judge", human=["human_1", "human_2"])
     assert (
-        "'human_2' does not; write these in the same way, or name other columns" in told
+        "'human_2' does not; write these in the same way, or name other columns" in message
     )
 
 
