@@ -19,6 +19,7 @@ from metassay.api.preference_study import holds_preferences, read_pairs
 from metassay.api.ranking_study import (
     holds_rankings,
     read_rankings,
+    refuse_odd_orders,
     refuse_single_labels,
 )
 from metassay.api.requirements import refuse_card, refuse_ends
@@ -247,6 +248,7 @@ def _check_by_kind(sheet: Sheet, choices: Choices) -> Checked:
     """Return what the labels' kind tells; raises BadInput where the kind is unclear."""
     orders = order_columns(sheet, (*choices.judge, *choices.human))
     if orders:
+        refuse_odd_orders(sheet, orders, choices)
         sheet, doc = split_orders(sheet, orders, choices.doc)
         choices = choices._replace(doc=doc)
     if holds_systems(sheet, choices):

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.api.label_table import holds_numbers, read_numbers
-from metassay.api.labels import BY, RANKINGS, Labels
+from metassay.api.labels import BY, RANKINGS, Choices, Labels
 from metassay.api.preference_study import Pairs
 from metassay.api.verdict_table import (
     ColumnRoles,
@@ -21,7 +21,7 @@ from metassay.api.verdict_table import (
     note_columns,
     write_words,
 )
-from metassay.core.errors import BadInput, quoted, raise_problems
+from metassay.core.errors import BadInput, quoted, raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array, Index
 from metassay.statistics.preferences import FIRST, SECOND, TIE
@@ -29,10 +29,11 @@ from metassay.statistics.rankings import prefer_by_rank
 from metassay.statistics.shares import cluster_codes
 from metassay.tabular.column_synonyms import names_quality
 from metassay.tabular.guess import listed
+from metassay.tabular.orders import odd_cells
 from metassay.tabular.rankings import find_rankings
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import guess_direction
-from metassay.tabular.sheet import to_keys
+from metassay.tabular.sheet import Sheet, to_keys
 
 NAMES = ("first", "second", "tie")  # of the two texts of a pair
 _RANK = re.compile(r"(^|[^a-z])(ranks?|ranking|ranked|rang|platz)([^a-z]|$)")
@@ -70,6 +71,17 @@ def holds_rankings(roles: ColumnRoles) -> bool:
     raise_problems(faults.lines())
     is_likely = {*columns.likely} & {*choices.lower}
     return bool(columns.ranks or columns.called or is_likely)
+
+
+def refuse_odd_orders(sheet: Sheet, orders: Sequence[str], choices: Choices) -> None:
+    """Raise BadInput with each cell of the columns `orders` that is no order."""
+    faults = Findings()
+    for row, column, cell in odd_cells(sheet, orders, choices.missing):
+        what = f"column {quoted(column)} has {shown(cell)}, which is no order such as A > B"
+        words = write_words([cell], choices)
+        fix = f"correct it; or, if nobody answered, say {choices.option('missing', words)}"
+        faults.add(sheet.cell(row, column), what, fix)
+    raise_problems(faults.lines())
 
 
 def refuse_single_labels(roles: ColumnRoles, orders: Sequence[str]) -> None:

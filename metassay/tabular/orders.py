@@ -1,13 +1,14 @@
 """Rankings in one cell, such as `A > C = B`: the best first, equals beside each other."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from metassay.tabular.column_synonyms import USUAL, Role, fold_name, scorer_of
 from metassay.tabular.guess import listed
+from metassay.tabular.numbers import is_blank
 from metassay.tabular.sheet import Sheet, to_keys
 
 # Signs between two names, as people write them: the left one is better, or both are equal.
@@ -41,7 +42,7 @@ def read_order(cell: str) -> dict[str, int] | None:
 
 
 def order_columns(sheet: Sheet, named: Collection[str] = ()) -> list[str]:
-    """Return the columns of judges and people whose cells are all orders, or empty.
+    """Return the columns of judges and people of which most cells are orders.
 
     `named`: columns that the user names; others are known by names such as `human_rank`.
     """
@@ -53,10 +54,23 @@ def order_columns(sheet: Sheet, named: Collection[str] = ()) -> list[str]:
 
 
 def _holds_orders(cells: Sequence[str]) -> bool:
-    """Whether all cells are orders, and most of them say which name is better."""
-    n_better = sum(bool(_BETTER.search(cell)) for cell in cells)
-    are_orders = all(read_order(cell) is not None for cell in cells)
-    return are_orders and 2 * n_better > len(cells)
+    """Whether most cells are orders that say which name is better."""
+    orders = [
+        cell for cell in cells if read_order(cell) is not None and _BETTER.search(cell)
+    ]
+    return 2 * len(orders) > len(cells)
+
+
+def odd_cells(
+    sheet: Sheet, columns: Sequence[str], missing: Collection[str] = ()
+) -> Iterator[tuple[int, str, str]]:
+    """Yield row, column and content of each cell that is no order, and not `missing`."""
+    folded = {word.casefold() for word in missing}
+    for column in columns:
+        for row, cell in enumerate(to_keys(sheet.frame[column])):
+            is_missing = is_blank(cell) or cell.strip().casefold() in folded
+            if not is_missing and read_order(cell) is None:
+                yield row, column, cell
 
 
 def split_orders(

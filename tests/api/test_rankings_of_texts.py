@@ -301,8 +301,19 @@ def test_a_label_of_the_whole_row_beside_orders_is_refused() -> None:
     orders = write_orders(table(raters=2), {}).assign(human_2=1)
     message = refused(orders, judge="judge", human=["human_1", "human_2"])
     assert (
-        "'human_2' does not; write these in the same way, or name other columns" in message
+        "'human_2' does not; write these in the same way, or name other columns"
+        in message
     )
+
+
+def test_a_cell_that_is_no_order_is_named_and_may_be_missing() -> None:
+    orders = write_orders(table(), {})
+    orders.loc[3, "judge"] = "none of them"
+    message = refused(orders)
+    assert "has 'none of them', which is no order such as A > B" in message
+    assert "missing=['none of them']" in message
+    results = judge_check(orders, missing="none of them")
+    assert number(results, "kendall", "n") == 29
 
 
 def test_signs_in_other_columns_are_no_orders() -> None:
