@@ -87,9 +87,10 @@ def refuse_odd_orders(sheet: Sheet, orders: Sequence[str], choices: Choices) -> 
 def refuse_single_labels(roles: ColumnRoles, orders: Sequence[str]) -> None:
     """Raise BadInput for labels of whole rows beside orders, which rank the texts of a row."""
     others = [name for name in roles.labels if name not in orders]
-    if orders and others:
+    ranking = [name for name in roles.labels if name in orders]
+    if ranking and others:
         raise BadInput(
-            f"{roles.sheet.name}: {listed(orders)} ranks the texts of each row, such as A >"
+            f"{roles.sheet.name}: {listed(ranking)} ranks the texts of each row, such as A >"
             f" B, and {listed(others)} does not; write these in the same way, or name other"
             f" columns: {roles.choices.option('judge')}, {roles.choices.option('human')}"
         )

@@ -35,7 +35,34 @@ LICENCES = "system,bleu,licence,human\n" + "".join(
     f"s{n},{20 + n},{('mit', 'apache')[n % 2]},{n % 5}\n" for n in range(8)
 )
 
+
+def orders(last: str = "x > z > y", other: str = "length") -> str:
+    """A table with rankings of three systems in one cell, people's last one being `last`."""
+    lines = [f"prompt,judge_rank,human_rank,{other}"]
+    for n in range(12):
+        of_judge, of_people = (
+            " > ".join("xyz"[int(place) - 1] for place in _ORDERS[n % size])
+            for size in (3, 5)
+        )
+        lines.append(f"p{n},{of_judge},{of_people if n < 11 else last},{n % 4}")
+    return "\n".join(lines) + "\n"
+
+
 REFUSALS: dict[str, Refusal] = {
+    "a cell that ranks nothing": Refusal(
+        "judge-check r.csv",
+        {"r.csv": orders("all bad")},
+        "column 'human_rank' has 'all bad', which is no order such as A > B",
+        "say --missing 'all bad'",
+        (add("--missing 'all bad'"),),
+    ),
+    "grades beside rankings in one cell": Refusal(
+        "judge-check r.csv --judge judge_rank --human human_grade",
+        {"r.csv": orders(other="human_grade")},
+        "'judge_rank' ranks the texts of each row, such as A > B, and 'human_grade' does not",
+        "or name other columns: --judge COLUMN, --human COLUMN",
+        (retype("human_grade", "human_rank"),),
+    ),
     "a score of which nothing tells whether more is better": Refusal(
         "check b.csv",
         {"b.csv": BOARD},
