@@ -1,6 +1,6 @@
 """Check a judge whose labels are classes, grades or other numbers: the answer in words."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -210,8 +210,8 @@ def _note_numbers(labels: Labels) -> Iterator[str]:
 
 def find_warnings(labels: Labels) -> Iterator[DataWarning]:
     """Yield what users should know before they trust the numbers of the judges."""
-    tests = find_label_choices(labels)
     if labels.kind == NUMBERS:
+        tests = find_label_choices(labels)
         if tests:
             most = tests[0]
             finding = (
@@ -222,10 +222,18 @@ def find_warnings(labels: Labels) -> Iterator[DataWarning]:
             remedy = "Choose what to label next at random."
             yield DataWarning(kind="labels", finding=finding, remedy=remedy)
         return
+    yield from warn_of_labels(labels, partial(_warn_of_judge, labels=labels))
+
+
+def warn_of_labels(
+    labels: Labels, of_judge: Callable[[str], Iterable[DataWarning]]
+) -> Iterator[DataWarning]:
+    """Yield what labels were chosen by, warnings of each judge, and systems without labels."""
+    # A system without any label has a warning of its own.
     yield from warn_of_choice(
         [
             test
-            for test in tests
+            for test in find_label_choices(labels)
             if test.factor != labels.choices.system
             or (test.labelled and test.other_labelled)
         ]
@@ -233,26 +241,30 @@ def find_warnings(labels: Labels) -> Iterator[DataWarning]:
     everywhere = np.ones(len(labels.items), dtype=np.bool_)
     unlabelled: dict[str, None] = {}
     for name in labels.judges:
-        rows, _ = judged_rows(name, labels, everywhere)
-        if np.isfinite(rows.worth_at_most()):
-            finding = (
-                "Fewer than 5 documents have any label but the commonest: each document"
-                " counts once."
-            )
-            yield DataWarning(kind="labels", finding=finding)
-        for code, n in rows.lacking().items() if rows.labelled.any() else ():
-            those = f"rows that {name} labels {labels.names[code]}"
-            of_verdict = rows.judge == code
-            n_labels = int(np.count_nonzero(of_verdict & rows.labelled))
-            finding = (
-                f"People labelled {n_labels or 'none'} of the"
-                f" {np.count_nonzero(of_verdict):,} {those}. Numbers that rest on these"
-                " are blank."
-            )
-            remedy = f"Label {n} more {those}."
-            yield DataWarning(kind="labels", finding=finding, remedy=remedy)
+        yield from of_judge(name)
         unlabelled |= dict.fromkeys(unlabelled_systems(name, labels, everywhere))
     yield from warn_of_unlabelled([*unlabelled], labels.choices.system, "rows")
+
+
+def _warn_of_judge(name: str, labels: Labels) -> Iterator[DataWarning]:
+    rows, _ = judged_rows(name, labels, np.ones(len(labels.items), dtype=np.bool_))
+    if np.isfinite(rows.worth_at_most()):
+        finding = (
+            "Fewer than 5 documents have any label but the commonest: each document"
+            " counts once."
+        )
+        yield DataWarning(kind="labels", finding=finding)
+    for code, n in rows.lacking().items() if rows.labelled.any() else ():
+        those = f"rows that {name} labels {labels.names[code]}"
+        of_verdict = rows.judge == code
+        n_labels = int(np.count_nonzero(of_verdict & rows.labelled))
+        finding = (
+            f"People labelled {n_labels or 'none'} of the"
+            f" {np.count_nonzero(of_verdict):,} {those}. Numbers that rest on these"
+            " are blank."
+        )
+        remedy = f"Label {n} more {those}."
+        yield DataWarning(kind="labels", finding=finding, remedy=remedy)
 
 
 # ---- the first screen

@@ -1,6 +1,7 @@
 """Check a judge that passes or fails: the answer in words."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,21 +24,23 @@ from metassay.api.judge_answers import (
     rows_by,
 )
 from metassay.api.judge_choice import choice_rows, choice_sentences, choose_best
-from metassay.api.label_check import Checked, list_notes, more_labels, require_verdicts
+from metassay.api.label_check import (
+    Checked,
+    list_notes,
+    more_labels,
+    require_verdicts,
+    warn_of_labels,
+)
 from metassay.api.label_tables import (
-    find_label_choices,
     make_label_tables,
-    unlabelled_systems,
 )
 from metassay.api.labels import Labels
 from metassay.api.pass_tables import analyse_passes, judge_on
 from metassay.format.numbers import counted, short
 from metassay.meta_evaluation.card_numbers import weigh_labels
 from metassay.meta_evaluation.label_warnings import (
-    warn_of_choice,
     warn_of_few_labels,
     warn_of_one_label,
-    warn_of_unlabelled,
 )
 from metassay.statistics.classification import AC1
 from metassay.statistics.shares import THRESHOLD, judgments, worth_at_most
@@ -102,24 +105,15 @@ def find_warnings(labels: Labels) -> Iterator[DataWarning]:
         rows = f"rows of {counted(n, 'document')} only"
         finding = f"People {verb} {rows}: each document counts once."
         yield DataWarning(kind="labels", finding=finding)
-    # A system without any label has a warning of its own.
-    yield from warn_of_choice(
-        [
-            test
-            for test in find_label_choices(labels)
-            if test.factor != labels.choices.system
-            or (test.labelled and test.other_labelled)
-        ]
-    )
-    whole, unlabelled = np.ones(len(labels.items), dtype=np.bool_), dict[str, None]()
-    for name in labels.judges:
-        judged = judge_on(name, labels, whole)
-        if weigh_labels(judged, THRESHOLD) is not None:
-            verdict = judgments(judged.judge)
-            yield from warn_of_few_labels(verdict, judged.people, "rows", name)
-        unlabelled |= dict.fromkeys(unlabelled_systems(name, labels, whole))
-    yield from warn_of_unlabelled([*unlabelled], labels.choices.system, "rows")
+    yield from warn_of_labels(labels, partial(_warn_of_judge, labels=labels))
     yield from warn_of_one_label(labels.passed, "rows")
+
+
+def _warn_of_judge(name: str, labels: Labels) -> Iterator[DataWarning]:
+    judged = judge_on(name, labels, np.ones(len(labels.items), dtype=np.bool_))
+    if weigh_labels(judged, THRESHOLD) is not None:
+        verdict = judgments(judged.judge)
+        yield from warn_of_few_labels(verdict, judged.people, "rows", name)
 
 
 def _cells(tables: Tables, judge: str) -> tuple[dict[str, str], dict[str, str]]:
