@@ -180,19 +180,32 @@ def of_systems_alone(rng, shape, n, *, r: float, spread: float) -> Outcome:
     return claims(study, options(), watched=0)
 
 
+MANY = 600  # studies, so that rates near the promised 5 % are told from it
 DOUBTS = (
-    Doubt("6 of 16 systems 3 worse", partial(classes_of_systems, worse=[(6 / 16, 3)])),
     Doubt(
-        "half of the systems 3 worse", partial(classes_of_systems, worse=[(1 / 2, 3)])
+        "6 of 16 systems 3 worse",
+        partial(classes_of_systems, worse=[(6 / 16, 3)]),
+        studies=MANY,
+    ),
+    Doubt(
+        "half of the systems 3 worse",
+        partial(classes_of_systems, worse=[(1 / 2, 3)]),
+        studies=MANY,
     ),
     Doubt(
         "a quarter of the systems 4 better",
         partial(classes_of_systems, worse=[(3 / 4, 4)]),
+        studies=MANY,
     ),
     Doubt("one system 6 worse", partial(classes_of_systems, worse=[(1 / 16, 6)])),
     Doubt(
         "three classes of systems, 3 apart",
         partial(classes_of_systems, worse=[(1 / 3, 6), (1 / 3, 3)]),
+        studies=MANY,
+    ),
+    Doubt(
+        "three classes of systems, 2.5 apart, 3 in 8 each of the worst and the best",
+        partial(classes_of_systems, worse=[(3 / 8, 5), (1 / 4, 2.5)]),
     ),
     Doubt(
         "6 of 16 systems 3 worse, r = .5 among texts of a system",
@@ -254,7 +267,8 @@ is a version of another and no two documents are of one topic (in the columns be
 A metric that knows the class alone does tell good systems from bad ones, so that these rates are no
 errors as those of metrics without any relation are. Among 8 systems, classes and chance look alike,
 and the texts of one system tell them apart: one kind of metric follows these, too, and is wrong
-about systems alone. Of metrics that know systems and not their texts, fewer are `use`.
+about systems alone. Of metrics that know systems and not their texts, fewer are `use`. Classes that
+lie less than 3 standard deviations apart are the hardest.
 """,
     DOUBTS,
 )
