@@ -230,12 +230,12 @@ SECTION = Section(
     "Texts that were chosen to be rated, and ratings that cannot be",
     """
 Three in ten texts are rated, chosen by the scores of a metric that correlates .2 with people over
-all texts, or not at all. Or half of these are drawn at random, and the other half are texts on which
-this metric and one that knows nothing differ most in rank; where the column `chosen_by` marks the
-latter, they are left out. A warning says that texts were chosen (of random samples, at most 5 % may
-have it), and a metric whose scores are more extreme in rated texts gets `cannot tell`. Before,
-nothing was said. Grades are drawn with shares of their levels that are drawn, too (Dirichlet); one of
-them is another number.
+all texts, or not at all. Or half of these are drawn at random, and the other half are texts on
+which this metric and one that knows nothing differ most in rank; where the column `chosen_by` marks
+the latter, they are left out. A warning says that texts were chosen (of random samples, at most 5 %
+may have it), and a metric whose scores are more extreme in rated texts gets `cannot tell`. Before,
+nothing was said. Grades are drawn with shares of their levels that are drawn, too (Dirichlet); one
+of them is another number.
 """,
     DOUBTS,
 )
