@@ -89,19 +89,19 @@ def _filter(sheet: Sheet, rows: Rows) -> Sheet:
             f"rows with {quoted(column)} = {listed_values} count; {left_out} left out"
         )
         sheet = replace(
-            _keep(sheet, column, chosen),
+            _keep(sheet, chosen),
+            chosen=(*sheet.chosen, column),
             notes=[*sheet.notes, note],
         )
     return sheet
 
 
-def _keep(sheet: Sheet, column: str, kept: Mask) -> Sheet:
-    """Return these rows, which were chosen by the cells of a column."""
+def _keep(sheet: Sheet, kept: Mask) -> Sheet:
+    """Return these rows."""
     return replace(
         sheet,
         frame=sheet.frame[kept].reset_index(drop=True),
         lines=np.asarray(sheet.lines)[kept],
-        chosen=(*sheet.chosen, column),
     )
 
 
@@ -115,13 +115,16 @@ def leave_out_chosen(
     """
     if CHOSEN_BY not in sheet.frame or CHOSEN_BY in rows:
         return sheet, "", ""
+    kept = [_keep_blank(part) for part in sheet.parts or (sheet,)]
+    left = combine_sheets(kept)
+    # What the user said of all files is not said of each.
+    left = replace(left, words=sheet.words, missing=sheet.missing, notes=sheet.notes)
     values = [cell for cell in _different(sheet, CHOSEN_BY) if not is_blank(cell)]
     if not values:
-        return replace(sheet, chosen=(*sheet.chosen, CHOSEN_BY)), "", ""
+        return left, "", ""
     n_rows = len(sheet.lines)
     blank = [cell for cell in _different(sheet, CHOSEN_BY) if is_blank(cell)]
-    kept = [_keep_blank(part) for part in sheet.parts or (sheet,)]
-    n_chosen = n_rows - sum(len(part.lines) for part in kept)
+    n_chosen = n_rows - len(left.lines)
     by = ", ".join(map(quoted, values[:_SHOWN]))
     every = write_option(CHOSEN_BY, [*blank, *values])
     if not blank:
@@ -133,14 +136,16 @@ def leave_out_chosen(
         f"{counted(n_chosen, 'row')} of {n_rows:,} in {sheet.name} rate texts that were"
         f" chosen by {by}. They are left out: {BIASED}."
     )
-    return combine_sheets(kept), finding, f"To count them all the same: {every}"
+    return left, finding, f"To count them all the same: {every}"
 
 
 def _keep_blank(sheet: Sheet) -> Sheet:
+    """Return the rows of texts that were not chosen, without the column, which is then empty."""
     if CHOSEN_BY not in sheet.frame:
         return sheet
     kept = [is_blank(cell) for cell in to_keys(sheet.frame[CHOSEN_BY])]
-    return _keep(sheet, CHOSEN_BY, np.array(kept, dtype=np.bool_))
+    rows = _keep(sheet, np.array(kept, dtype=np.bool_))
+    return replace(rows, frame=rows.frame.drop(columns=CHOSEN_BY))
 
 
 def write_option(column: str, values: Sequence[str]) -> str:

@@ -196,3 +196,16 @@ def test_an_empty_column_of_chosen_texts_changes_nothing() -> None:
     pd.testing.assert_frame_equal(
         with_column.raters, metassay.meta_eval(ratings=plain, **FEW).raters
     )
+
+
+def test_chosen_texts_of_one_of_two_files_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [tmp_path / "ann.csv", tmp_path / "ben.csv"]
+    of_ann, of_ben = (marked({"d4"}).query(f"rater == {name!r}") for name in RATERS[:2])
+    of_ann.drop(columns="rater").to_csv(files[0], index=False)
+    of_ben.drop(columns=["rater", "chosen_by"]).to_csv(files[1], index=False)
+    few = ["--resamples", "20", "--permutations", "20"]
+    done = Terminal(capsys).run(["meta-eval", "--ratings", *map(str, files), *few])
+    assert done.code == 0, done.err
+    assert "2 rows of 24 in ann.csv, ben.csv" in " ".join(done.out.split())
