@@ -107,6 +107,17 @@ def test_texts_decide_between_steps_and_a_line():
     assert fit_classes(line, line + 0.01 * metric[0], follows_texts=False) is None
 
 
+@pytest.mark.parametrize("n", [8, 12])
+def test_three_classes_of_few_units_are_found(n):
+    rng = np.random.default_rng(n)
+    steps = np.repeat([0.0, 3.0, 6.0], [n // 4, n // 2 - n // 4, n - n // 2])
+    found = []
+    for _ in range(300):
+        people, metric = steps + 0.7 * rng.normal(size=(2, n))
+        found.append(fit_classes(people, metric, follows_texts=False) is not None)
+    assert np.mean(found) > 0.94
+
+
 def test_class_means_are_subtracted():
     scores = np.array([[1.0, 3.0], [2.0, np.nan], [10.0, 20.0]])
     rest = less_classes(scores, np.array([0, 0, 1]), -2)
