@@ -222,7 +222,7 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
     best, then comes `promising`; the others differ in what to do, not in how good they
     are.
     """
-    if (unfit := _without_evidence(row)) is not None:
+    if (unfit := _verdict_of_no_test(row)) is not None:
         return unfit
     if is_shown(row) and row["value"] < 0:
         return CONTRARY
@@ -245,7 +245,7 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
     return PROMISING if promising else CANNOT_TELL
 
 
-def _without_evidence(row: Mapping[str, Any]) -> str | None:
+def _verdict_of_no_test(row: Mapping[str, Any]) -> str | None:
     """Return the verdict on a metric of which these ratings cannot say more."""
     if np.isnan(row["value"]):
         return UNDEFINED

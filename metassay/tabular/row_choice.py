@@ -89,19 +89,19 @@ def _filter(sheet: Sheet, rows: Rows) -> Sheet:
             f"rows with {quoted(column)} = {listed_values} count; {left_out} left out"
         )
         sheet = replace(
-            _keep(sheet, chosen),
+            _select(sheet, chosen),
             chosen=(*sheet.chosen, column),
             notes=[*sheet.notes, note],
         )
     return sheet
 
 
-def _keep(sheet: Sheet, kept: Mask) -> Sheet:
+def _select(sheet: Sheet, rows: Mask) -> Sheet:
     """Return these rows."""
     return replace(
         sheet,
-        frame=sheet.frame[kept].reset_index(drop=True),
-        lines=np.asarray(sheet.lines)[kept],
+        frame=sheet.frame[rows].reset_index(drop=True),
+        lines=np.asarray(sheet.lines)[rows],
     )
 
 
@@ -115,8 +115,8 @@ def leave_out_chosen(
     """
     if CHOSEN_BY not in sheet.frame or CHOSEN_BY in rows:
         return sheet, "", ""
-    kept = [_keep_blank(part) for part in sheet.parts or (sheet,)]
-    left = combine_sheets(kept)
+    parts = [_drop_chosen(part) for part in sheet.parts or (sheet,)]
+    left = combine_sheets(parts)
     # What the user said of all files is not said of each.
     left = replace(left, words=sheet.words, missing=sheet.missing, notes=sheet.notes)
     values = [cell for cell in _different(sheet, CHOSEN_BY) if not is_blank(cell)]
@@ -139,13 +139,13 @@ def leave_out_chosen(
     return left, finding, f"To count them all the same: {every}"
 
 
-def _keep_blank(sheet: Sheet) -> Sheet:
+def _drop_chosen(sheet: Sheet) -> Sheet:
     """Return the rows of texts that were not chosen, without the column, which is then empty."""
     if CHOSEN_BY not in sheet.frame:
         return sheet
-    kept = [is_blank(cell) for cell in to_keys(sheet.frame[CHOSEN_BY])]
-    rows = _keep(sheet, np.array(kept, dtype=np.bool_))
-    return replace(rows, frame=rows.frame.drop(columns=CHOSEN_BY))
+    blank = [is_blank(cell) for cell in to_keys(sheet.frame[CHOSEN_BY])]
+    others = _select(sheet, np.array(blank, dtype=np.bool_))
+    return replace(others, frame=others.frame.drop(columns=CHOSEN_BY))
 
 
 def write_option(column: str, values: Sequence[str]) -> str:

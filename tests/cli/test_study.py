@@ -255,8 +255,8 @@ def test_raters_side_with_one_of_two_metrics_that_disagree(there, capsys):
         """Anna prefers the text of `long`, and Ben says that there is no difference."""
         if rater == "ben":
             return "tie"
-        (asked,) = key["rows"][row[1]]["asked"].values()
-        _, doc, author, _, unit, _ = asked
+        (question,) = key["rows"][row[1]]["asked"].values()
+        _, doc, author, _, unit, _ = question
         other = unit.removeprefix("versus:")
         by_long = preferred[doc, *sorted((author, other))]
         return "A" if by_long == author else "B"

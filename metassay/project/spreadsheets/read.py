@@ -235,8 +235,8 @@ def _choose_rows(
     }
     if "ratings" in chosen:
         sheet, finding, remedy = leave_out_chosen(chosen["ratings"], rows, problems)
-        said = [f"{finding} {remedy}"] if finding else []
-        chosen["ratings"] = replace(sheet, notes=[*sheet.notes, *said])
+        notes = [f"{finding} {remedy}"] if finding else []
+        chosen["ratings"] = replace(sheet, notes=[*sheet.notes, *notes])
         for what, fix in ask_rows(chosen["ratings"], rows):
             problems.add(Place(chosen["ratings"].name), what, fix)
     return chosen
