@@ -218,7 +218,7 @@ EVALUATION = (
     ),
     Stage(
         name="ingest_study",
-        version=1,
+        version=2,
         each="studies",
         reads=("sources", "texts/"),
         params=("criteria",),
