@@ -67,9 +67,8 @@ def also_disagreeing(rng, metrics: list[np.ndarray]) -> np.ndarray:
 
 
 def disagreeing_left_out(rng, metrics: list[np.ndarray]) -> np.ndarray:
-    """The same where the column `chosen_by` marks those: they are left out."""
-    at_random = rng.random(metrics[0].shape) < SHARE / 2
-    return at_random & ~disagreeing(metrics, SHARE / 2)
+    """The same where the column `chosen_by` marks what was added: the random sample is left."""
+    return rng.random(metrics[0].shape) < SHARE / 2
 
 
 def scores_of(metrics: list[np.ndarray]) -> pd.DataFrame:
