@@ -171,6 +171,25 @@ def test_three_labels_are_counted_in_three_and_in_two():
     assert "accuracy_3way" not in value
 
 
+def test_labels_of_three_stand_for_the_items_with_their_verdict():
+    """Of 20 items judged entailed 10 have an answer, 8 of them right; all 10 others do."""
+    labelled = [ENTAILED] * 8 + [NEUTRAL] * 2
+    gold = gold_of(*labelled, *[None] * 10, *[NEUTRAL] * 5, *[AGAINST] * 5)
+    answers = [ENTAILED] * 20 + [NEUTRAL] * 5 + [AGAINST] * 5
+    value = card(examined(gold, answers, instrument="three_way"))["value"]
+    # 8 of 10 stand for 16 of 20; so people call 16 of 30 items entailed, and 9 neutral.
+    assert value["accuracy_3way"] == pytest.approx((16 + 10) / 30)
+    assert value["majority_baseline_3way"] == pytest.approx(16 / 30)
+    assert value["balanced_accuracy_3way"] == pytest.approx((1 + 5 / 9 + 1) / 3)
+
+
+def test_two_labels_have_no_numbers_of_three_where_all_items_of_a_kind_are_entailed():
+    gold = gold_of(ENTAILED, ENTAILED, NOT, NOT)
+    gold.loc[:1, "kind"] = "easy"
+    results = examined(gold, [ENTAILED, ENTAILED, NOT, ENTAILED])
+    assert not results.cards["statistic"].str.endswith("_3way").any()
+
+
 def test_subsets_have_cards_and_a_plain_mean():
     first = gold_of(ENTAILED, NOT, subset="R1")
     second = gold_of(*[ENTAILED, NOT] * 4, subset="R2", start=2)
