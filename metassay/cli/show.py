@@ -43,11 +43,28 @@ def show(args: argparse.Namespace) -> int:
             "show: name a benchmark, or --terms; `metassay list` has the benchmarks"
         )
     if args.html:
+        _check_alone(args)
         load_params([args.name])
         _write_html(args.name, args.html)
         return 0
     _show_table(args)
     return 0
+
+
+def _check_alone(args: argparse.Namespace) -> None:
+    """Refuse what --html does not read: it writes the report, and no table."""
+    given = {
+        f"table {args.table}": args.table is not None,
+        "--csv": args.csv is not None,
+        "--all": args.all,
+    }
+    extra = [name for name, there in given.items() if there]
+    if extra:
+        verb = "is" if len(extra) == 1 else "are"
+        raise BadInput(
+            f"show: --html writes the whole report, so {' and '.join(extra)} {verb} no use here;"
+            f" `metassay show {args.name} --html {args.html}` writes it"
+        )
 
 
 def _show_table(args: argparse.Namespace) -> None:

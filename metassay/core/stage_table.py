@@ -347,7 +347,7 @@ EVALUATION = (
     ),
     Stage(
         name="report",
-        version=10,
+        version=11,
         files=("reports/published",),
         reads=(
             "sources",
@@ -413,7 +413,7 @@ JUDGE_TEST = (
     ),
     Stage(
         name="report",
-        version=3,
+        version=5,
         program="report_judges",
         files=("reports/published",),
         reads=(
@@ -483,7 +483,7 @@ SEGMENT_TEST = (
     ),
     Stage(
         name="report",
-        version=4,
+        version=5,
         program="report_segmentations",
         reads=(
             "texts/",

@@ -110,6 +110,10 @@ _BLOCKS = {
     ),
 }
 
+# A reference is seldom written with citations. What has none isn't asked for them: it
+# would fail line by line for what nobody wanted of it.
+_CITED = "citation_recall"
+
 # What judges are asked there by a measure, where its instrument does not say it.
 _ASKS = {
     "claim_recall": "in this text?",
@@ -419,6 +423,8 @@ def blocks(
         ]
         if name == "claims":
             of_block = []
+        if author == REFERENCE and not _cites(judgments, text):
+            of_block = [m for m in of_block if base_metric(m) != _CITED]
         if kind not in ("claim", "statement") and not of_block:
             continue
         heads = [
@@ -439,6 +445,12 @@ def blocks(
         noun = kind if kind in ("claim", "statement") else "text"
         blocks.append(Block(name, words.title, noun, heads, lines, _no_text(lines)))
     return [block for block in [*blocks, *_rubrics(judgments, text)] if block.lines]
+
+
+def _cites(judgments: Judgments, text: _Text) -> bool:
+    """Whether some statement of the text has a citation."""
+    statements = judgments.units.get((*text, "statement"), [])
+    return any(len(statement.citations) > 0 for statement in statements)
 
 
 def _units(judgments: Judgments, text: _Text, owner: str, kind: str) -> list[_Unit]:
@@ -501,7 +513,7 @@ def _each_citation(
 ) -> Iterator[EachCitation]:
     """Nothing for a statement with one citation: all of them together are that one."""
     for place, head in enumerate(heads):
-        if head.measure != "citation_recall" or len(unit.citations) < 2:
+        if head.measure != _CITED or len(unit.citations) < 2:
             continue
         for number in unit.citations:
             alone, rest = (

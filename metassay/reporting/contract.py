@@ -13,7 +13,7 @@ in no keys but those of Metassay.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-CONTRACT = 4
+CONTRACT = 5
 
 
 class Dataset(NamedTuple):
@@ -312,6 +312,66 @@ class Document(NamedTuple):
     attributes: Sequence[str]  # "name: value"
     passages: Sequence[Passage]  # [n] cites passage n
     texts: Sequence[Text]
+
+
+class SinceChange(NamedTuple):
+    """A score that differs from the accepted one, or of which one cannot tell."""
+
+    metric: str  # its label
+    author: str
+    verdict: str  # as in table `changes`
+    before: float | None
+    after: float | None
+    difference: float | None
+    low: float | None  # of the difference
+    high: float | None
+    p: float | None  # adjusted for all scores
+    notes: Sequence[str]  # "41 of 60 differ", "measured by another recipe"
+    documents: Sequence[str]  # those that moved furthest
+
+
+class SincePoint(NamedTuple):
+    """A score after a run that made it again."""
+
+    run: str  # when: "2026-01-05T06:00:12Z"
+    mean: float | None
+    low: float | None
+    high: float | None
+    verdict: str  # beside the accepted score; "" where nothing was compared
+    another_recipe: bool  # whether the run before measured it in another way
+
+
+class SinceScore(NamedTuple):
+    """A score of a system, run after run, the earliest first."""
+
+    metric: str  # its label
+    author: str
+    better: str  # "higher" | "lower" | "neither"
+    points: Sequence[SincePoint]
+
+
+class Since(NamedTuple):
+    """page/data/since.js: what the view Since shows of the last `metassay watch check`.
+
+    Keys and numbers alone. The file is null where no check was made since the numbers
+    were accepted.
+    """
+
+    run: str  # when: "2026-01-05T06:00:12Z"
+    revision: str  # git's commit, with + if files differ from it; "" without git
+    accepted: (
+        str  # start of the hash of the accepted lock; "" where nothing is accepted
+    )
+    title: str  # of the line on the first screen; "" where nothing was compared
+    answer: Sequence[str]  # sentences
+    causes: Sequence[str]  # what differs from what made the accepted numbers
+    drift: Sequence[str]  # a sentence per judge that has anchors
+    certificates: Sequence[str]  # verdicts that changed
+    changes: Sequence[SinceChange]
+    others: str  # the scores that are not in `changes`: "70 same numbers"
+    scores: Sequence[SinceScore]
+    earlier: int  # runs that are older than the points of `scores`
+    href: str  # the change report, relative; "" where it is not beside the page
 
 
 class Head(NamedTuple):

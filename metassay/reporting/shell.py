@@ -148,11 +148,11 @@ class Shards:
         self._lines, self._size = [], 0
 
 
-def put_since(folder: Path, since: c.Link | None) -> None:
+def put_since(folder: Path, since: c.Since | None) -> None:
     """Say on a benchmark's page, if it is there, what changed since its numbers were accepted.
 
-    `since` leads to the report about it; None: nothing was compared. The file is no
-    part of what the stage wrote: .dvcignore names it.
+    None: no check was made since. The file is no part of what the stage wrote:
+    .dvcignore names it.
     """
     if (folder / "page/data").is_dir():
         with whole_file(folder / SINCE) as file:

@@ -11,11 +11,12 @@ import html
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from metassay.core.errors import BadInput
 from metassay.core.visible import visible
 from metassay.reporting.contract import CONTRACT
-from metassay.reporting.shell import BUNDLE, encode
+from metassay.reporting.shell import BUNDLE, SINCE, encode
 
 _OF_TEXTS = ("documents", "search", "claims", "tables/index")  # in page/data
 _DOCUMENT = """\
@@ -67,7 +68,7 @@ def single_file(folder: Path, *, texts: bool) -> bytes:
         "links": [],
         "texts": head["texts"] if texts else None,
     }
-    files = {"head": encode(sent), "since": b"null"}
+    files = {"head": encode(sent), "since": encode(_since_of(folder))}
     files |= dict(_data_files(folder, texts=texts))
     program, style = (
         (BUNDLE / name).read_bytes().decode().strip() for name in ("app.js", "app.css")
@@ -80,6 +81,14 @@ def single_file(folder: Path, *, texts: bool) -> bytes:
         data="\n".join(_block(name, content) for name, content in files.items()),
         program=program,
     ).encode()
+
+
+def _since_of(folder: Path) -> dict[str, Any] | None:
+    """Return what changed since the numbers were accepted, without the report beside the page."""
+    if not (folder / SINCE).is_file():
+        return None
+    since: dict[str, Any] | None = json.loads(_json_of(folder / SINCE))
+    return since and {**since, "href": ""}
 
 
 def _data_files(folder: Path, *, texts: bool) -> Iterator[tuple[str, bytes]]:

@@ -1,10 +1,10 @@
 /** The first view: what to use for which decision, and a picture of all metrics. */
 import { useMemo } from "preact/hooks";
-import type { GridCell, GridRow, Link, Problem } from "./contract";
+import type { GridCell, GridRow, Problem, Since } from "./contract";
 import { Certificate } from "./certificate";
 import { labelOf, load, type Table, tableOf } from "./data";
 import { counted, interval, short } from "./format";
-import { certificates, fixedOrder, kindOf, ofRow, selected, SIGNS } from "./grid";
+import { certificates, kindOf, lookOf, ofRow, ranked, selected } from "./grid";
 import { Dots } from "./plot";
 import { Facts, Paragraphs, Select, t, useLoaded, usePage, Wait } from "./ui";
 
@@ -73,10 +73,11 @@ function Grid() {
 function Cell({ row, level, cell }: { row: GridRow; level: string; cell: GridCell | null }) {
   const { to } = usePage();
   if (!cell) return <span class="untested">not tested</span>;
+  const { name, sign } = lookOf(cell.verdict, cell.state);
   return (
-    <a class={cell.state} href={to({ view: "answer", ...ofRow(row), level, metric: cell.metric })}>
-      <b class={`state ${cell.state}`}>
-        {SIGNS[cell.state]} {t(cell.verdict)}
+    <a class={name} href={to({ view: "answer", ...ofRow(row), level, metric: cell.metric })}>
+      <b class={`state ${name}`}>
+        {sign} {t(cell.verdict)}
       </b>{" "}
       {t(cell.metric)} <span class="numbers">{`${short(cell.value)} ${interval(cell.low, cell.high, short)}`}</span>
       <small>{t(cell.says)}</small>
@@ -99,7 +100,7 @@ function DataLine() {
     return texts.length ? [{ kind, texts, title: `${texts.length} ${names[texts.length === 1 ? 0 : 1]}` }] : [];
   });
   const open = kinds.find(({ kind }) => kind === at.problems);
-  const since = useLoaded(useMemo(() => (head.kind === "benchmark" ? load<Link | null>("since") : null), [head]));
+  const since = useLoaded(useMemo(() => (head.kind === "benchmark" ? load<Since | null>("since") : null), [head]));
   return (
     <div class="data">
       <p>
@@ -112,7 +113,8 @@ function DataLine() {
           </a>
         ))}
         {head.dataset && !kinds.length && <span>no warning, nothing missing</span>}
-        {[...(since.value ? [since.value] : []), ...head.links].map(({ href, title }) => (
+        {since.value?.title && <a href={to({ view: "since" })} children={t(since.value.title)} />}
+        {head.links.map(({ href, title }) => (
           <a key={href} href={href} children={t(title)} />
         ))}
       </p>
@@ -123,35 +125,36 @@ function DataLine() {
 
 const CELL = { value: "value", low: "low", high: "high", n: "", missing: "", least: "", most: "" };
 
-/** All metrics for one criterion and decision, in one order whatever is selected. */
+/** All metrics for one criterion and decision, the best verdict first. */
 function Picture({ table }: { table: Table }) {
   const { head, at, to, go } = usePage();
   const now = selected(head, at);
   if (!now) return null;
   const there = table.where({ ...ofRow(now.row), level: now.level });
-  const rows = new Map(there.map((row) => [labelOf(table, row), row]));
-  const ranked = fixedOrder(table).filter((metric) => rows.has(metric));
-  const known = ranked.filter((metric) => table.number("value", rows.get(metric)!) !== null);
-  const unknown = ranked.filter((metric) => !known.includes(metric));
+  const rows = ranked(table, there, head.verdicts);
+  const known = rows.filter((row) => table.number("value", row) !== null);
+  const unknown = rows.filter((row) => !known.includes(row));
   const criteria = head.grid.map((row, i) => [String(i), row.title] as const);
   const pick = (i: string) => go(ofRow(head.grid[Number(i)]!));
-  const verdicts = head.verdicts.map((of) => ({ term: `${SIGNS[of.state]} ${of.kind}`, says: t(of.means) }));
-  const line = (metric: string) => {
-    const row = rows.get(metric)!;
+  const verdicts = head.verdicts.map((of) => {
+    return { term: `${lookOf(of.kind, of.state).sign} ${of.kind}`, says: t(of.means) };
+  });
+  const line = (row: number) => {
+    const metric = labelOf(table, row);
     const [value, low, high] = ["value", "low", "high"].map((name) => table.number(name, row));
     const verdict = table.text("verdict", row);
-    const state = kindOf(verdict, head.verdicts)?.state ?? "no";
+    const look = lookOf(verdict, kindOf(verdict, head.verdicts)?.state);
     const says = (
       <>
         <span class="numbers">
           {short(value)} <small>{interval(low, high, short)}</small>
         </span>
-        <span class={`state ${state}`}>{`${SIGNS[state]} ${verdict}`}</span>
+        <span class={`state ${look.name}`}>{`${look.sign} ${verdict}`}</span>
       </>
     );
     const open = metric === at.metric;
     const href = to({ metric: open ? null : metric });
-    return { row, name: metric, state, says, href, opened: open && <Certificate table={table} row={row} /> };
+    return { row, name: metric, look, says, href, opened: open && <Certificate table={table} row={row} /> };
   };
   return (
     <section class="picture">
@@ -166,21 +169,25 @@ function Picture({ table }: { table: Table }) {
         />
       </div>
       <p class="soft">
-        Correlation with people. The thick line speaks for these systems only, the thin one for others too. Metrics
-        stand by their mean over all criteria and decisions, so that each keeps its place. Select one to see what its
-        verdict rests on.
+        Correlation with people. The thick line speaks for these systems only, the thin one for others too. A full dot
+        is a metric to use, a half-filled one is promising. The best verdict for this criterion and decision comes
+        first, then the largest correlation. Select a metric to see what its verdict rests on.
       </p>
       <Dots table={table} cell={CELL} lines={known.map(line)} inner={["low_these_systems", "high_these_systems"]} />
       {unknown.length > 0 && (
-        <details open={unknown.includes(at.metric ?? "")}>
+        <details open={unknown.some((row) => labelOf(table, row) === at.metric)}>
           <summary>{counted(unknown.length, "metric")} undefined here</summary>
           <ul class="list">
-            {unknown.map((metric) => (
-              <li key={metric}>
-                <a href={to({ metric: metric === at.metric ? null : metric })}>{t(metric)}</a>
-                {metric === at.metric && <Certificate table={table} row={rows.get(metric)!} />}
-              </li>
-            ))}
+            {unknown.map((row) => {
+              const metric = labelOf(table, row);
+              const open = metric === at.metric;
+              return (
+                <li key={metric}>
+                  <a href={to({ metric: open ? null : metric })}>{t(metric)}</a>
+                  {open && <Certificate table={table} row={row} />}
+                </li>
+              );
+            })}
           </ul>
         </details>
       )}

@@ -3,7 +3,7 @@ import type { CellInfo, ColumnInfo, TableInfo, TextsInfo } from "./contract";
 import { type At, type Changes, key } from "./address";
 import { failures, ofHead } from "./claims";
 import { groupBy, labelOf, type Table } from "./data";
-import { cellText, grouped, interval, shown, words } from "./format";
+import { brief, cellText, grouped, interval, shown, words } from "./format";
 import type { Column } from "./table";
 import { PEOPLE } from "./texts";
 import { Select, t, usePage } from "./ui";
@@ -51,28 +51,56 @@ function Failing({ table, row }: { table: Table; row: number }) {
   );
 }
 
+/** From where to where a column of bars goes: 0 is on it, and shares go to 1. */
+export interface Scale {
+  from: number;
+  to: number;
+}
+
+export function barScale(values: readonly (number | null)[]): Scale {
+  const known = values.filter((value) => value !== null);
+  const [least, most] = [Math.min(0, ...known), Math.max(0, ...known)];
+  return { from: least < 0 ? Math.min(least, most <= 1 && least >= -1 ? -1 : least) : 0, to: most <= 1 ? 1 : most };
+}
+
+/** A value as a bar from 0. */
+function Bar({ value, scale: { from, to } }: { value: number; scale: Scale }) {
+  const place = (of: number) => (100 * (of - from)) / (to - from);
+  const [left, right] = [place(Math.min(0, value)), place(Math.max(0, value))];
+  return (
+    <span class="bar" aria-hidden="true">
+      <i style={{ left: `${left}%`, width: `${right - left}%` }} />
+    </span>
+  );
+}
+
 interface EstimateProps {
   table: Table;
   row: number;
   cell: CellInfo;
   first?: boolean; // of its row: the keyboard reaches the others by it
+  scale?: Scale | undefined; // in a narrow cell: short numbers, and a bar on this scale
 }
 /** An estimate, its interval, and what is missing, with the bounds that it leaves; a link to its texts. */
-export function Estimate({ table, row, cell, first = true }: EstimateProps) {
+export function Estimate({ table, row, cell, first = true, scale }: EstimateProps) {
   const { head, to } = usePage();
   const value = table.at(cell.value, row);
   const missing = table.number(cell.missing, row);
   const bounds = interval(table.number(cell.least, row), table.number(cell.most, row));
   const n = table.number(cell.n, row);
   const texts = textsOf(head.texts, table, row);
-  const text = typeof value === "number" ? shown(value) : t(value === null ? "undefined" : String(value));
+  const as = scale ? brief : shown;
+  const text = typeof value === "number" ? as(value) : t(value === null ? "undefined" : String(value));
+  const around = [table.number(cell.low, row), table.number(cell.high, row)] as const;
+  const exact = typeof value === "number" ? `${shown(value)} ${interval(...around)}, ` : "";
   return (
-    <span class="estimate" title={n === null ? undefined : `n = ${grouped(n)}`}>
+    <span class="estimate" title={n === null ? undefined : `${scale ? exact : ""}n = ${grouped(n)}`}>
       {texts ? <a href={to(texts)} tabIndex={first ? 0 : -1} children={text} /> : text}
-      <small>{interval(table.number(cell.low, row), table.number(cell.high, row))}</small>
+      {scale && typeof value === "number" && <Bar value={value} scale={scale} />}
+      <small>{interval(...around, as)}</small>
       {missing !== null && missing > 0 && (
-        <small class="bad" title={bounds ? "what the value could be with what is missing" : undefined}>
-          {grouped(missing)} missing{bounds && `: ${bounds}`}
+        <small class="bad" title={bounds && `what the value could be with what is missing: ${bounds}`}>
+          {grouped(missing)} missing{bounds && !scale && `: ${bounds}`}
         </small>
       )}
       {value !== null && <Failing table={table} row={row} />}
@@ -114,8 +142,9 @@ interface Matrix {
   cell: CellInfo;
   title?: (value: string) => string;
   picture?: string; // of TableInfo: the larger a number, the darker its cell
+  bars?: boolean; // narrow cells with bars
 }
-export function matrix({ table, rows, lead, across, cell, title, picture }: Matrix): {
+export function matrix({ table, rows, lead, across, cell, title, picture, bars }: Matrix): {
   columns: Column[];
   rows: number[];
 } {
@@ -133,13 +162,16 @@ export function matrix({ table, rows, lead, across, cell, title, picture }: Matr
       const mirrored = () => places.get(JSON.stringify([of]))?.get(table.text(lead[0]!, row));
       return places.get(name(row))?.get(of) ?? (picture === "pairs" ? mirrored() : undefined);
     };
+    const scale = bars
+      ? barScale(rows.filter((row) => across(row) === of).map((row) => table.number(cell.value, row)))
+      : undefined;
     return {
       ...{ id: `at.${of}`, title: title?.(of) ?? (picture ? of.replaceAll("_", "_\u200b") : of), type: "number" },
       value: (row) => table.at(cell.value, at(row) ?? -1),
       ...(picture && { tint: (row) => (table.number(cell.value, at(row) ?? -1) ?? 0) / most }),
       show(row) {
         const place = at(row);
-        return place !== undefined && <Estimate table={table} row={place} cell={cell} first={i === 0} />;
+        return place !== undefined && <Estimate table={table} row={place} cell={cell} first={i === 0} scale={scale} />;
       },
     };
   });

@@ -2,9 +2,10 @@
 import { useMemo } from "preact/hooks";
 import type { ClaimsInfo, TextsInfo } from "./contract";
 import { key } from "./address";
-import { against, certainty, chosenClaims, claimsCsv, headLabel, headOf, judgesOf, ofHead } from "./claims";
+import { against, certainty, chosenClaims, claimsCsv, headLabel, headOf, judgesOf, ofHead, ofMeasure } from "./claims";
 import { type Table, tableOf } from "./data";
 import { counted, grouped, probability, words } from "./format";
+import { plain } from "./markdown";
 import { type Column, DataTable } from "./table";
 import { named, type Options, Select, SIGNS, t, Typed, usePage, Wait } from "./ui";
 
@@ -86,7 +87,7 @@ function Filters({ info, table, words: answers }: { info: TextsInfo; table: Tabl
           label="Measure"
           value={key(chosen.measure)}
           options={named(measures)}
-          change={(measure) => go({ measure, word: null })}
+          change={(measure) => go(ofMeasure(info, measure, chosen.judge))}
         />
       )}
       {judges.length > 1 && (
@@ -161,7 +162,7 @@ function List({ info, table, rows }: ListProps) {
       ...{ ...text("text", "claim"), lead: true },
       show: (row) => (
         <div class="clamp">
-          <a href={to(opened(row))} title={table.text("text", row)} children={t(table.text("text", row))} />
+          <a href={to(opened(row))} title={table.text("text", row)} children={t(plain(table.text("text", row)))} />
         </div>
       ),
     };

@@ -38,6 +38,13 @@ export function judgesOf(info: TextsInfo, measure: string): { judge: string; pla
   return judges.map((judge) => ({ judge, place: info.judges.indexOf(judge) }));
 }
 
+const SIGN: Readonly<Record<string, number>> = { against: 1, for: -1 };
+/** The address of another measure: its judge stays if the measure was asked of it. */
+export function ofMeasure(info: TextsInfo, measure: string, judge: string) {
+  const asked = info.scorers.some((head) => key(head.measure) === measure && head.judge === judge);
+  return { measure, judge: asked ? key(judge) : null, word: null };
+}
+
 const OPPOSITE: Readonly<Record<string, string>> = { for: "against", against: "for" };
 
 export interface Claims {
@@ -102,8 +109,12 @@ function orders(table: Table, judges: readonly { place: number }[], judge: numbe
   return {
     ...{ text: text("text"), author: text("author"), document: text("document"), people: text("people") },
     certainty: (row) => certainty(table, judge, row),
-    // The surer of two lines that as many count against is the worse.
-    against: (row) => against(table, judges, row)[0] + (certainty(table, judge, row) ?? 0) / 2,
+    // Of two lines that as many count against, the worse is the one that the judge is surer to fail or less sure to
+    // pass. Less than a half, so that no line passes one that more count against.
+    against: (row) => {
+      const sign = SIGN[table.text(`side_${judge}`, row)] ?? 0;
+      return against(table, judges, row)[0] + (sign * (certainty(table, judge, row) ?? 0)) / 3;
+    },
   };
 }
 

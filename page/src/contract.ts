@@ -1,5 +1,5 @@
 /** Written by tests/reporting/test_contract.py from metassay/reporting/contract.py. */
-export const CONTRACT = 4;
+export const CONTRACT = 5;
 
 /** What the data are, for the footer. */
 export interface Dataset {
@@ -235,6 +235,56 @@ export interface Document {
   attributes: string[]; // "name: value"
   passages: Passage[]; // [n] cites passage n
   texts: Text[];
+}
+
+/** A score that differs from the accepted one, or of which one cannot tell. */
+export interface SinceChange {
+  metric: string; // its label
+  author: string;
+  verdict: string; // as in table `changes`
+  before: number | null;
+  after: number | null;
+  difference: number | null;
+  low: number | null; // of the difference
+  high: number | null;
+  p: number | null; // adjusted for all scores
+  notes: string[]; // "41 of 60 differ", "measured by another recipe"
+  documents: string[]; // those that moved furthest
+}
+
+/** A score after a run that made it again. */
+export interface SincePoint {
+  run: string; // when: "2026-01-05T06:00:12Z"
+  mean: number | null;
+  low: number | null;
+  high: number | null;
+  verdict: string; // beside the accepted score; "" where nothing was compared
+  another_recipe: boolean; // whether the run before measured it in another way
+}
+
+/** A score of a system, run after run, the earliest first. */
+export interface SinceScore {
+  metric: string; // its label
+  author: string;
+  better: "higher" | "lower" | "neither"; // "higher" | "lower" | "neither"
+  points: SincePoint[];
+}
+
+/** page/data/since.js: what the view Since shows of the last `metassay watch check`. Keys and numbers alone. The file is null where no check was made since the numbers were accepted. */
+export interface Since {
+  run: string; // when: "2026-01-05T06:00:12Z"
+  revision: string; // git's commit, with + if files differ from it; "" without git
+  accepted: string; // start of the hash of the accepted lock; "" where nothing is accepted
+  title: string; // of the line on the first screen; "" where nothing was compared
+  answer: string[]; // sentences
+  causes: string[]; // what differs from what made the accepted numbers
+  drift: string[]; // a sentence per judge that has anchors
+  certificates: string[]; // verdicts that changed
+  changes: SinceChange[];
+  others: string; // the scores that are not in `changes`: "70 same numbers"
+  scores: SinceScore[];
+  earlier: number; // runs that are older than the points of `scores`
+  href: string; // the change report, relative; "" where it is not beside the page
 }
 
 /** page/data/head.js: everything that the first screen needs. */

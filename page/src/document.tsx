@@ -4,7 +4,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Scorer, Document, Text, TextsInfo } from "./contract";
 import { key } from "./address";
 import { load, type Table } from "./data";
-import { counted } from "./format";
+import { capital, counted } from "./format";
+import { differences, onlyIn } from "./beside";
 import { headLabel, headOf, ofHead } from "./claims";
 import { failing, lineKey, linesAbout, place, seekLine, type Spot } from "./lines";
 import { TextPane } from "./textpane";
@@ -33,7 +34,8 @@ export function DocumentView(props: Props) {
   return <Failed error={error?.message ?? `There is no ${info.noun} “${at.doc}” on this page.`} />;
 }
 
-const CLOSED = { doc: null, beside: null, text: null, show: null, line: null, passage: null, seek: null, only: null };
+const OF_DOCUMENT = ["doc", "beside", "text", "show", "line", "passage", "seek", "only", "diff", "differ", "raw"];
+const CLOSED = Object.fromEntries(OF_DOCUMENT.map((name) => [name, null]));
 
 function Opened({ document, index, info, rows }: Props & { document: Document }) {
   const { at, to, go } = usePage();
@@ -51,6 +53,8 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
   const open = at.show?.split(",").map(Number) ?? [now, beside];
   const texts = document.texts.flatMap((_, i) => (open.includes(i) || i === now ? [i] : []));
   const head = info.scorers[headOf(info.scorers, at)];
+  const pair = texts.length === 2 ? texts.map((i) => document.texts[i]!) : null;
+  const other = (i: number) => (pair && at.diff ? pair.find((text) => text !== document.texts[i])! : null);
   useEffect(() => {
     if (!at.seek) return;
     const line = head ? seekLine(document.texts[now]!, at.seek, head) : null;
@@ -81,13 +85,24 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
         ))}
       </ul>
       {head && <Failures info={info} head={head} text={document.texts[now]!} />}
+      <div class="fields switches">
+        {pair && (
+          <Check label="mark differences" on={!!at.diff} change={(on) => go({ diff: on ? 1 : null, differ: null })} />
+        )}
+        {pair && at.diff && (
+          <Check label="only differences below" on={!!at.differ} change={(on) => go({ differ: on ? 1 : null })} />
+        )}
+        {head && <Check label="only failures below" on={!!at.only} change={(on) => go({ only: on ? 1 : null })} />}
+        <Check label="texts as they were written" on={!!at.raw} change={(on) => go({ raw: on ? 1 : null })} />
+      </div>
+      {pair && at.diff && <Differences pair={pair} head={head} />}
       <div class="panes">
         <Source document={document} lit={spot.passages} first={passages[0]} texts={texts} />
         <div class="columns">
           {texts.map((i) => {
             const active = i === now ? at.line : undefined;
             const of = { text: document.texts[i]!, passages: document.passages, info, head, spot, active, setHover };
-            return <TextPane key={i} {...of} />;
+            return <TextPane key={i} {...of} beside={other(i)} />;
           })}
         </div>
       </div>
@@ -141,8 +156,26 @@ function Failures({ info, head, text }: FailuresProps) {
           {step(1, "next (n) →")}
         </p>
       )}
-      <Check label="only failures below" on={!!at.only} change={(on) => go({ only: on ? 1 : null })} />
     </div>
+  );
+}
+
+/** How many sentences and claims one of two texts has and the other has not. */
+function Differences({ pair, head }: { pair: readonly Text[]; head: Scorer | undefined }) {
+  const [a, b] = pair as [Text, Text];
+  const counts = useMemo(() => {
+    const sentences = [onlyIn(a.text, b.text).length, onlyIn(b.text, a.text).length];
+    const claims = a.blocks.flatMap((block) => differences(block, a, b, head).filter(({ other }) => other !== null));
+    return { sentences, claims: claims.length };
+  }, [a, b, head]);
+  return (
+    <p class="soft">
+      <span class="only">Marked so</span>: {counted(counts.sentences[0]!, "sentence")} of {t(a.author)} without a
+      counterpart in {t(b.author)}, and {counts.sentences[1]} the other way round. A counterpart is one sentence with
+      half of the words and every number.
+      {counts.claims > 0 &&
+        ` ${capital(`${counted(counts.claims, "claim")} of the reference`)} ${counts.claims === 1 ? "counts" : "count"} for one of them and against the other.`}
+    </p>
   );
 }
 

@@ -32,6 +32,10 @@ export function short(value: Real): string {
   return (value < 0 ? MINUS : "") + text.replace("-", "").replace(/^0/, "");
 }
 
+/** Two decimals below 10, one above: for a narrow cell. */
+export const brief = (value: Real): string =>
+  value != null && Math.abs(value) >= 10 ? fixed(value, 1).replace("-", MINUS) : short(value);
+
 /** A p with three decimals, no zero before the point; `<.001` below. */
 export function probability(value: Real): string {
   if (value == null) return "";

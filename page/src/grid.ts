@@ -1,10 +1,24 @@
 /** Verdicts: which certificates one sees, and in which order. */
-import type { GridRow, Head, TableInfo, VerdictWord } from "./contract";
+import type { GridCell, GridRow, Head, TableInfo, VerdictWord } from "./contract";
 import type { At } from "./address";
-import { groupBy, labelOf, range, type Table } from "./data";
-import { mean } from "./order";
+import { labelOf, type Table } from "./data";
 
-export const SIGNS = { use: "✓", confirm: "◐", no: "✗" } as const;
+/** How a verdict looks: its sign, the class of its colour, and its dot, as figures draw it. */
+export interface Look {
+  sign: string;
+  name: "use" | "confirm" | "unsure" | "no";
+  dot: "full" | "half" | "open";
+}
+const NO: Look = { sign: "✗", name: "no", dot: "open" };
+const USE: Look = { sign: "✓", name: "use", dot: "full" };
+const LOOKS: Readonly<Record<string, Look>> = {
+  promising: { sign: "◐", name: "confirm", dot: "half" },
+  "cannot tell": { sign: "?", name: "unsure", dot: "open" },
+};
+
+/** The look of a verdict of this state; only those that leave a metric to confirm differ by kind. */
+export const lookOf = (verdict: string, state: GridCell["state"] | undefined): Look =>
+  state === "use" ? USE : (LOOKS[verdict] ?? NO);
 
 /** The verdict's kind: it or what it begins with ("explained by words"). */
 export function kindOf(verdict: string, kinds: readonly VerdictWord[]): VerdictWord | undefined {
@@ -27,11 +41,13 @@ export function selected(head: Head, at: At): { row: GridRow; level: string } | 
 
 export const ofRow = ({ study, criterion, part }: GridRow) => ({ study, criterion, part });
 
-/** Labels of all metrics, by their mean correlation over all criteria and decisions; ties by name. */
-export function fixedOrder(table: Table): string[] {
-  const rows = groupBy(range(table.rows), (row) => labelOf(table, row));
-  const value = (row: number) => table.at("value", row);
-  const means = [...rows].map(([name, of]) => ({ name, mean: mean(of, value).mean ?? -Infinity }));
-  means.sort((a, b) => b.mean - a.mean || (a.name < b.name ? -1 : 1));
-  return means.map(({ name }) => name);
+/** Rows of certificates, the best verdict first, then the largest correlation, as the answer chooses; ties by name. */
+export function ranked(table: Table, rows: readonly number[], kinds: readonly VerdictWord[]): number[] {
+  const place = (row: number) => {
+    const kind = kindOf(table.text("verdict", row), kinds);
+    return kind ? kinds.indexOf(kind) : kinds.length;
+  };
+  const value = (row: number) => table.number("value", row) ?? -Infinity;
+  const name = (row: number) => labelOf(table, row);
+  return rows.toSorted((a, b) => place(a) - place(b) || value(b) - value(a) || (name(a) < name(b) ? -1 : 1));
 }

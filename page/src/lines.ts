@@ -1,6 +1,8 @@
 /** Claims and what they rest on: addresses of lines, passages to lines and back, stretches of texts. */
 import type { Scorer, Block, Document, Judgment, Line, Mark, Text } from "./contract";
 import { key } from "./address";
+import type { Span } from "./beside";
+import { type Style, stylesAt } from "./markdown";
 
 /** What is lit: passages of the source, and a stretch of one text. */
 export interface Spot {
@@ -80,19 +82,27 @@ export interface Piece {
   lit: boolean;
   line: Placed | null; // the line that stands here: one that fails, else the first
   fails: boolean; // whether that line counts against the text
+  as: string; // its styles by Markdown
+  only: boolean; // whether the text beside it lacks it
+}
+
+interface Over {
+  failed?: readonly Placed[]; // lines that count against the text
+  styled?: readonly Style[];
+  only?: readonly Span[];
 }
 
 /**
- * A text cut where a mark, a line or what is lit begins or ends; together the pieces are the text.
- * `failed`: the lines that count against it.
+ * A text cut where a mark, a line, a style or what is lit begins or ends; together the pieces are the text, but for
+ * what Markdown hides.
  */
-export function pieces(text: Text, spot: Spot | null, failed: readonly Placed[] = []): Piece[] {
+export function pieces(text: Text, spot: Spot | null, { failed = [], styled = [], only = [] }: Over = {}): Piece[] {
   const placed = linesOf(text).filter(({ line }) => line.start >= 0);
   const lit = spot?.author === key(text.author) && spot.start !== undefined && spot.start >= 0 ? spot : null;
   const ends = [0, text.text.length, ...(lit ? [lit.start!, lit.end!] : [])];
-  for (const { start, end } of [...text.marks, ...placed.map((p) => p.line)]) ends.push(start, end);
+  for (const { start, end } of [...text.marks, ...placed.map((p) => p.line), ...styled, ...only]) ends.push(start, end);
   const cuts = [...new Set(ends)].filter((n) => n >= 0 && n <= text.text.length).sort((a, b) => a - b);
-  return cuts.slice(0, -1).map((start, i) => {
+  const all = cuts.slice(0, -1).map((start, i): Piece => {
     const within = (of: { start: number; end: number }): boolean => of.start <= start && start < of.end;
     const fails = failed.find(({ line }) => within(line));
     return {
@@ -102,8 +112,11 @@ export function pieces(text: Text, spot: Spot | null, failed: readonly Placed[] 
       lit: lit !== null && within({ start: lit.start!, end: lit.end! }),
       line: fails ?? placed.find(({ line }) => within(line)) ?? null,
       fails: fails !== undefined,
+      as: stylesAt(styled, start),
+      only: only.some(within),
     };
   });
+  return all.filter(({ as }) => !as.includes("hidden"));
 }
 
 /** Consecutive pieces of which `same` is the same. */

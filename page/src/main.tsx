@@ -9,17 +9,19 @@ import { awaited, isHeld, load, receive } from "./data";
 import { Evidence } from "./evidence";
 import { capital } from "./format";
 import { Texts } from "./list";
+import { SinceView } from "./since";
 import { Systems } from "./systems";
 import "./style.css";
 import { Facts, Failed, type Page, PageContext, Paragraphs, t } from "./ui";
 
 /** Views that the page has something for, with their titles. */
-function offered({ systems, texts, tables }: Head): Readonly<Record<string, string>> {
+function offered({ kind, systems, texts, tables }: Head): Readonly<Record<string, string>> {
   return {
     answer: "Answer",
     ...(systems && { systems: `${capital(systems.noun)}s` }),
     ...(texts?.claims && { claims: "Claims" }),
     ...(texts && { texts: "Texts" }),
+    ...(kind === "benchmark" && { since: "Since" }),
     ...(tables.length && { evidence: "Evidence" }),
   };
 }
@@ -75,6 +77,7 @@ function App({ head }: { head: Head }) {
         {at.view === "systems" && <Systems info={head.systems!} />}
         {at.view === "claims" && <ClaimList info={head.texts!} claims={head.texts!.claims!} />}
         {at.view === "texts" && <Texts info={head.texts!} />}
+        {at.view === "since" && <SinceView />}
         {at.view === "evidence" && <Evidence />}
       </main>
       <Footer head={head} />

@@ -2,10 +2,14 @@
 import { scaleLinear } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { CellInfo, GridCell } from "./contract";
+import type { CellInfo } from "./contract";
 import type { Table } from "./data";
 import { shown } from "./format";
+import type { Look } from "./grid";
 import { classes, t } from "./ui";
+
+const RADIUS = 5;
+const PLAIN = { name: "plain", dot: "full" } as const;
 
 /** A scale over all values and 0 with rounded ends, and a few ticks. */
 function scaleOf(values: readonly (number | null)[]) {
@@ -18,7 +22,7 @@ function scaleOf(values: readonly (number | null)[]) {
 interface Line {
   row: number; // of the table
   name: string;
-  state?: GridCell["state"];
+  look?: Pick<Look, "name" | "dot">;
   says: ComponentChildren;
   href?: string; // opens what `opened` has
   opened?: ComponentChildren;
@@ -33,19 +37,24 @@ interface DotsProps {
 export function Dots({ table, cell, lines, inner = ["p25", "p75"] }: DotsProps) {
   const all = [cell.value, cell.low, cell.high, ...inner];
   const { place, ticks, text } = scaleOf(lines.flatMap(({ row }) => all.map((column) => table.number(column, row))));
-  const dot = (row: number, state: string) => {
+  const dot = (row: number, { name, dot }: { name: string; dot: Look["dot"] }) => {
     const [value, low, high, ...within] = all.map((column) => table.number(column, row));
     const line = (a: number | null | undefined, b: number | null | undefined, kind: string) =>
       a != null && b != null && <line class={kind} x1={place(a)} x2={place(b)} y1="50%" y2="50%" />;
     const spoken = `${shown(value)}${low == null ? "" : `, from ${shown(low)} to ${shown(high)}`}`;
     return (
-      <svg class={`dot ${state}`} role="img" aria-label={spoken}>
+      <svg class={`dot ${name}`} role="img" aria-label={spoken}>
         {ticks.map((v) => (
           <line key={v} class={v ? "tick" : "zero"} x1={place(v)} x2={place(v)} y1="0" y2="100%" />
         ))}
         {line(low, high, "outer")}
         {line(within[0], within[1], "inner")}
-        {value != null && <circle cx={place(value)} cy="50%" r="5" />}
+        {value != null && (
+          <svg class={dot} x={place(value)} y="50%" overflow="visible">
+            <circle r={RADIUS} />
+            {dot === "half" && <path d={`M0,${-RADIUS}A${RADIUS},${RADIUS} 0 0 0 0,${RADIUS}Z`} />}
+          </svg>
+        )}
       </svg>
     );
   };
@@ -60,10 +69,10 @@ export function Dots({ table, cell, lines, inner = ["p25", "p75"] }: DotsProps) 
         </svg>
       </div>
       <ol class="metrics">
-        {lines.map(({ row, name, state = "plain", says, ...rest }) => (
+        {lines.map(({ row, name, look = PLAIN, says, ...rest }) => (
           <Item key={name} {...rest}>
             <span class="name">{t(name)}</span>
-            {dot(row, state)}
+            {dot(row, look)}
             {says}
           </Item>
         ))}

@@ -4,7 +4,7 @@ import type { Measure, SystemsInfo, TableInfo, TextsInfo } from "./contract";
 import { key } from "./address";
 import { Estimate, matrix, picked, Picks } from "./cells";
 import { range, type Table, tableOf } from "./data";
-import { capital, counted, label, shown } from "./format";
+import { capital, counted, label, shown, words } from "./format";
 import { sorted } from "./order";
 import { Dots } from "./plot";
 import { type Column, DataTable } from "./table";
@@ -52,9 +52,9 @@ function Board({ info, board, table, letters }: BoardProps) {
   const shape = useMemo(() => {
     const columns = [...new Set([...info.headline.filter(ofJudge), metric])];
     const some = columns.flatMap((m) => rows.filter((row) => metricAt(row) === m));
-    const short = (m: string) => (judges.length > 1 ? m.replace(` (${judge})`, "") : m);
-    const title = (m: string) => short(m).replaceAll("_", "_\u200b") + (ARROWS[better(m)] ?? "");
-    const shape = matrix({ table, rows: some, lead: [info.system], across: metricAt, cell: info.cell, title });
+    const title = (m: string) => words(m.replace(` (${judge})`, "")) + (ARROWS[better(m)] ?? "");
+    const how = { lead: [info.system], across: metricAt, cell: info.cell, title, bars: true };
+    const shape = matrix({ table, rows: some, ...how });
     return { ...shape, columns: shape.columns.map((column, i) => (i ? column : { ...column, title: info.noun })) };
   }, [rows, metric, judge]);
   const best = `${better(metric) === "lower" ? "" : "-"}at.${metric}`;
@@ -85,7 +85,8 @@ function Board({ info, board, table, letters }: BoardProps) {
           change={(m) => go({ metric: m, sort: null })}
         />
       </div>
-      <DataTable label="Leaderboard" columns={shape.columns} rows={shape.rows} order={best} />
+      {judges.length === 1 && <p class="soft">Judged by {t(judge)}, where a metric needs a judge.</p>}
+      <DataTable label="Leaderboard" columns={shape.columns} rows={shape.rows} order={best} narrow />
       <h2>{t(metric)}</h2>
       {letters && <p class="soft">{capital(info.noun)}s that share a letter cannot be told apart.</p>}
       {info.no_groups && <p class="soft">{t(info.no_groups)}</p>}
@@ -138,11 +139,11 @@ function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
 function Pairs({ index, a, b, measure, noun }: { index: Table; a: string; b: string; measure: Measure; noun: string }) {
   const { to } = usePage();
   const both = useMemo(() => versus(index, measure, a, b), [index, a, b, measure.key]);
-  const { pairs, wins, ties, losses } = both;
+  const { pairs, alone, unscored, wins, ties, losses } = both;
   const columns = useMemo((): Column[] => {
     const document = (i: number) => index.text("document", pairs[i]!.row);
     const opened = (i: number) =>
-      to({ view: "texts", doc: key(document(i)), text: key(a), beside: key(b), x: measure.key });
+      to({ view: "texts", doc: key(document(i)), text: key(a), beside: key(b), x: measure.key, diff: 1 });
     const number = (id: string, title: string, of: (i: number) => number | null): Column => ({
       ...{ id, title, type: "number", value: of, show: (i) => shown(of(i)) },
     });
@@ -166,6 +167,19 @@ function Pairs({ index, a, b, measure, noun }: { index: Table; a: string; b: str
         </span>
         <MeanOf title="mean difference" of={both.difference} />
       </p>
+      {alone[0] + alone[1] + unscored > 0 && (
+        <p class="soft">
+          Left out:{" "}
+          {[
+            alone[0] > 0 && `${counted(alone[0], noun)} that only ${a} wrote about`,
+            alone[1] > 0 && `${counted(alone[1], noun)} that only ${b} wrote about`,
+            unscored > 0 && `${counted(unscored, noun)} in which one has no value`,
+          ]
+            .filter(Boolean)
+            .join(", ")}
+          .
+        </p>
+      )}
       <DataTable label={`${a} and ${b}`} columns={columns} rows={range(pairs.length)} by="by" order="-difference" />
     </>
   );

@@ -28,12 +28,13 @@ interface Props {
   order?: string; // where the address has none
   inOrder?: boolean; // rows are sorted already
   height?: number; // pixels of a row, where it has several lines
+  narrow?: boolean; // room for ten columns of numbers
 }
 const MANY = 120;
 const places = new Map<string, number>(); // by address: how far a table was scrolled, for who comes back
 const HEIGHT = 38; // pixels of a row, where only those in sight are drawn
 
-export function DataTable({ label, columns, by = "sort", order = "", inOrder, height, ...props }: Props) {
+export function DataTable({ label, columns, by = "sort", order = "", inOrder, height, narrow, ...props }: Props) {
   const { at } = usePage();
   const box = useRef<HTMLDivElement>(null);
   const sort = at[by] ?? order;
@@ -50,6 +51,7 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, he
         many && "many",
         (many || inOrder) && !height && "dense",
         height !== undefined && "tall",
+        narrow && "narrow",
         columns.some((c) => c.tint) && "tiles",
       )}
       ref={box}

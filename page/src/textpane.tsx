@@ -1,36 +1,14 @@
 /** One text: what people and metrics gave it, its words with marks, and its claims with each verdict. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Scorer, BlockHead, Block, Judgment, Line, Passage, Rating, Text, TextsInfo } from "./contract";
+import type { Block, BlockHead, Judgment, Line, Rating, Scorer, Text } from "./contract";
 import { key } from "./address";
+import { differences, type LineDifference } from "./beside";
 import { counted, probability, shown, visible, words } from "./format";
-import { headLabel } from "./claims";
-import {
-  differs,
-  failing,
-  judgmentBy,
-  lineKey,
-  passagesOf,
-  type Piece,
-  pieces,
-  type Placed,
-  runs,
-  type Spot,
-  spotOf,
-  wholeLines,
-} from "./lines";
+import { differs, judgmentBy, lineKey, passagesOf, spotOf } from "./lines";
 import { classes, Facts, Long, Paragraphs, PassageText, SIGNS, t, usePage } from "./ui";
+import { markOf, type PaneProps, Words } from "./written";
 
-interface Props {
-  text: Text;
-  passages: readonly Passage[];
-  info: TextsInfo;
-  head: Scorer | undefined; // by which lines fail
-  spot: Spot | null;
-  active: string | undefined; // line of the address
-  setHover: (spot: Spot | null) => void;
-}
-
-export function TextPane(props: Props) {
+export function TextPane(props: PaneProps) {
   const { text, info } = props;
   const { at } = usePage();
   const scores = text.scores.map(([term, value]) => ({ term, says: shown(value) || "undefined" }));
@@ -63,8 +41,6 @@ export function TextPane(props: Props) {
   );
 }
 
-const markOf = (info: TextsInfo, part: string) => `m m${info.parts.indexOf(part) % 8}`;
-
 /** Each criterion with every rater's value. */
 function Ratings({ ratings }: { ratings: readonly Rating[] }) {
   const titles = ratings.map((r) => r.criterion + (r.of && ` over ${r.of}`));
@@ -78,90 +54,15 @@ function Ratings({ ratings }: { ratings: readonly Rating[] }) {
   return <Facts facts={facts} kind="given people" />;
 }
 
-/** The text: its parts as bars in the margin, and what fails marked where it stands. */
-function Words(props: Props) {
-  const { text, info, head, spot } = props;
-  const failed = useMemo(() => (head ? failing(text, head) : []), [text, head]);
-  const cut = useMemo(() => pieces(text, spot, failed), [text, spot, failed]);
-  return (
-    <p class="written" dir="auto">
-      {runs(cut, (piece) => piece.mark).map(({ same: mark, pieces: of }) => {
-        const within = runs(of, (piece) => (piece.fails ? piece.line : null)).map(({ same: line, pieces: some }) =>
-          line ? (
-            <FailedWords key={some[0]!.start} {...props} line={line} pieces={some} />
-          ) : (
-            some.map((piece) => <PieceOf key={piece.start} {...props} piece={piece} />)
-          ),
-        );
-        const blank = of.map((piece) => piece.text).join("");
-        if (!mark && /^\s*\n\s*$/.test(blank)) return "\n"; // one empty line between bars
-        if (!mark) return within;
-        const whole = wholeLines(text.text, of[0]!.start, mark.end);
-        return (
-          <span key={of[0]!.start} class={classes(markOf(info, mark.part), whole && "whole")}>
-            <i>{t(words(mark.part))}</i>
-            {within}
-          </span>
-        );
-      })}
-    </p>
-  );
-}
-
-function PieceOf({ text, piece, setHover }: Props & { piece: Piece }) {
-  const { go } = usePage();
-  const { line, lit } = piece;
-  const on = line && {
-    onMouseEnter: () => setHover(spotOf(text, line.line)),
-    onMouseLeave: () => setHover(null),
-    onClick: () => go({ text: key(text.author), line: lineKey(line.block, line.line) }),
-  };
-  return (
-    <span class={classes(lit && "lit", line && "claim")} {...on}>
-      <Long text={piece.text} />
-    </span>
-  );
-}
-
-const SOME = 300; // characters of a passage that a hint shows
-
-/** Words of a line that counts against the text; who points at them or reaches them by key reads why. */
-function FailedWords(props: Props & { line: Placed; pieces: readonly Piece[] }) {
-  const { text, head, passages, line } = props;
-  const { go } = usePage();
-  const judgment = judgmentBy(line, head!)!;
-  const n = passagesOf(line.line).find((place) => place < passages.length);
-  const passage = n === undefined ? "" : passages[n]!.text;
-  const open = () => go({ text: key(text.author), line: lineKey(line.block, line.line) });
-  const press = (event: KeyboardEvent) => {
-    if (event.key === "Enter") open();
-  };
-  return (
-    <mark class="fails" tabIndex={0} aria-label={head!.fails} onKeyDown={press}>
-      {props.pieces.map((piece) => (
-        <PieceOf key={piece.start} {...props} piece={piece} />
-      ))}
-      <span class="hint" role="note">
-        <b class="bad">
-          ✗ {t(judgment.word)}: {head!.fails}
-        </b>
-        <small>{t(headLabel(head!))}</small>
-        {judgment.why && <span>{t(judgment.why)}</span>}
-        {passage && (
-          <span>
-            [{n}] {t(passage.length > SOME ? `${passage.slice(0, SOME)}…` : passage)}
-          </span>
-        )}
-      </span>
-    </mark>
-  );
-}
-
-function BlockOf({ block, ...props }: Props & { block: Block }) {
+function BlockOf({ block, ...props }: PaneProps & { block: Block }) {
   const { at } = usePage();
+  const { text, beside, head } = props;
+  const differing = useMemo(() => (beside ? differences(block, text, beside, head) : []), [block, text, beside, head]);
   const several = new Set(block.lines.map((line) => line.part)).size > 1;
   const fails = (line: Line) => line.judgments.some(({ side }) => side === "against");
-  const lines = at.only ? block.lines.filter(fails) : block.lines;
+  const differs = (line: Line) => differing.some((of) => of.line === line);
+  const wanted = (line: Line) => (!at.only || fails(line)) && (!beside || !at.differ || differs(line));
+  const lines = block.lines.filter(wanted);
   if (!lines.length && !block.note) return null;
   return (
     <section class="block">
@@ -174,6 +75,7 @@ function BlockOf({ block, ...props }: Props & { block: Block }) {
             {...props}
             block={block}
             line={line}
+            difference={differing.find((of) => of.line === line)}
             part={several && line.part !== lines[i - 1]?.part}
           />
         ))}
@@ -182,19 +84,20 @@ function BlockOf({ block, ...props }: Props & { block: Block }) {
   );
 }
 
-interface LineProps extends Props {
+interface LineProps extends PaneProps {
   block: Block;
   line: Line;
   part: boolean; // whether its part begins here
+  difference: LineDifference | undefined; // from the text beside
 }
-function LineOf({ text, block, line, part, passages, active, spot, setHover }: LineProps) {
+function LineOf({ text, block, line, part, difference, passages, ...props }: LineProps) {
+  const { active, spot, setHover, beside, head } = props;
   const { at, to } = usePage();
   const item = useRef<HTMLLIElement>(null);
   const address = lineKey(block, line);
   const open = active === address;
-  // Passages that it was only read against wait until it is opened.
-  const mentions = open ? passagesOf(line) : line.cites;
-  const known = mentions.filter((n) => n < passages.length);
+  const known = passagesOf(line).filter((n) => n < passages.length);
+  const near = known.filter((n) => !line.cites.includes(n));
   const lit =
     (at.passage !== undefined && passagesOf(line).includes(Number(at.passage))) ||
     (spot?.author === key(text.author) && line.start >= 0 && spot.start === line.start);
@@ -209,17 +112,18 @@ function LineOf({ text, block, line, part, passages, active, spot, setHover }: L
       <a class="said" href={href} aria-expanded={open}>
         <span class="n">{line.number}</span> <span dir="auto" children={<Long text={line.text} />} />
       </a>
-      {mentions.length > 0 && (
+      {line.cites.length > 0 && (
         <p class="cites">
-          {mentions.map((n) =>
+          {line.cites.map((n) =>
             n < passages.length ? (
-              <a key={n} href={to({ passage: n })} children={line.cites.includes(n) ? `cites [${n}]` : `near [${n}]`} />
+              <a key={n} href={to({ passage: n })} children={`cites [${n}]`} />
             ) : (
               <span key={n} class="bad" children={`[${n}], no such passage`} />
             ),
           )}
         </p>
       )}
+      {difference && <Difference difference={difference} id={block.id} beside={beside!} head={head} />}
       <ul class="judgments">
         {line.judgments.map((judgment, i) => (
           <JudgmentOf key={i} judgment={judgment} head={block.heads[i]} open={open} />
@@ -232,6 +136,14 @@ function LineOf({ text, block, line, part, passages, active, spot, setHover }: L
       </ul>
       <Ratings ratings={line.people} />
       {differs(line) && <p class="differs">judge and people differ</p>}
+      {open && near.length > 0 && (
+        <details class="near">
+          <summary>read against {counted(near.length, "passage")}</summary>
+          {near.map((n) => (
+            <a key={n} href={to({ passage: n })} children={`[${n}]`} />
+          ))}
+        </details>
+      )}
       {open && (
         <ol class="quoted">
           {known.map((n) => (
@@ -240,6 +152,32 @@ function LineOf({ text, block, line, part, passages, active, spot, setHover }: L
         </ol>
       )}
     </li>
+  );
+}
+
+interface DifferenceProps {
+  difference: LineDifference;
+  id: string; // of the block
+  beside: Text;
+  head: Scorer | undefined;
+}
+/** What of a line the text beside has not, or what is said of it there. */
+function Difference({ difference: { other }, id, beside, head }: DifferenceProps) {
+  const block = beside.blocks.find((of) => of.id === id);
+  const judgment = other && block && head && judgmentBy({ text: beside, block, line: other }, head);
+  return (
+    <p class="apart">
+      {judgment ? (
+        <>
+          ≠ {t(beside.author)}:{" "}
+          <span class={`side ${judgment.side}`}>
+            {SIGNS[judgment.side]} {t(judgment.word)}
+          </span>
+        </>
+      ) : (
+        <>≠ not in {t(beside.author)}</>
+      )}
+    </p>
   );
 }
 

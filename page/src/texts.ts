@@ -99,6 +99,8 @@ interface Pair {
 }
 export interface Versus {
   pairs: Pair[];
+  alone: [a: number, b: number]; // documents that the other one did not write about
+  unscored: number; // documents that both wrote about, but one of them has no value
   wins: number; // documents in which a is better
   ties: number;
   losses: number;
@@ -120,6 +122,8 @@ export function versus(index: Table, m: Measure, a: string, b: string): Versus {
   const lower = m.better === "lower";
   return {
     pairs,
+    alone: [index.where({ author: a }).length - pairs.length, others.size - pairs.length],
+    unscored: pairs.length - known.length,
     wins: lower ? below : above,
     ties: known.length - above - below,
     losses: lower ? above : below,

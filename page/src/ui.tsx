@@ -1,9 +1,10 @@
 /** Small parts that every view uses. */
 import { type ComponentChildren, createContext } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import type { Head, Passage } from "./contract";
 import { type At, type Changes, key } from "./address";
 import { counted, grouped, shown, visible } from "./format";
+import { segments } from "./markdown";
 import type { Mean } from "./order";
 
 export interface Page {
@@ -18,18 +19,39 @@ export const usePage = (): Page => useContext(PageContext)!;
 /** A text of the data: it turns nothing round it, and hides no character. */
 export const t = (text: string) => <bdi>{visible(text)}</bdi>;
 
+/** A text by its Markdown, unless the reader wants it as it was written. */
+export function Rich({ text }: { text: string }) {
+  const { at } = usePage();
+  const cut = useMemo(() => segments(text), [text]);
+  if (at.raw || (cut.length === 1 && !cut[0]!.as)) return t(text);
+  return (
+    <bdi>
+      {cut.map(({ text: words, start, as }) => (
+        <span key={start} class={as || undefined} children={visible(words)} />
+      ))}
+    </bdi>
+  );
+}
+
 const LONG = 20_000;
+interface LongProps {
+  text: string;
+  as?: (text: string) => ComponentChildren;
+}
 /** As much of a text as a reader can want at once, the rest on demand. */
-export function Long({ text }: { text: string }) {
+export function Long({ text, as = (some) => <Rich text={some} /> }: LongProps) {
   const [all, setAll] = useState(false);
-  if (all || text.length <= LONG) return t(text);
+  if (all || text.length <= LONG) return <>{as(text)}</>;
   const rest = counted(text.length - LONG, "more character");
   return (
     <>
-      {t(text.slice(0, LONG))} <button onClick={() => setAll(true)}>… {rest}</button>
+      {as(text.slice(0, LONG))} <button onClick={() => setAll(true)}>… {rest}</button>
     </>
   );
 }
+
+/** The same of words whose Markdown was read before they were cut. */
+export const LongWords = ({ text }: { text: string }) => <Long text={text} as={t} />;
 
 export const PassageText = ({ passage, n }: { passage: Passage; n: number }) => (
   <>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { GridRow, Head, TableInfo, VerdictWord } from "../src/contract";
-import { matrix, picked, textsOf } from "../src/cells";
-import { fixedOrder, kindOf, selected } from "../src/grid";
+import { barScale, matrix, picked, textsOf } from "../src/cells";
+import { kindOf, lookOf, ranked, selected } from "../src/grid";
 import { info, table } from "./data";
 
 const board = table({
@@ -78,13 +78,30 @@ test("what is picked is what the address has, where the table has it", () => {
   ]);
 });
 
-test("metrics stand by their mean over everything, undefined ones last", () => {
+test("metrics stand by their verdict, then by their correlation", () => {
+  const kinds = ["use", "promising", "too weak"].map((kind): VerdictWord => ({ kind, state: "no", means: "" }));
   const certificates = table({
-    metric: ["x", "x", "y", "y", "z", "w"],
-    judge: ["none", "none", "j", "j", "none", "none"],
-    value: [0.1, 0.3, 0.9, null, null, 0.2],
+    metric: ["weak", "b", "a", "used", "promising", "none"],
+    judge: ["none", "none", "none", "j", "none", "none"],
+    verdict: ["too weak", "promising", "promising", "use", "promising", "undefined"],
+    value: [0.9, 0.3, 0.3, 0.2, 0.4, null],
   });
-  expect(fixedOrder(certificates)).toEqual(["y (j)", "w", "x", "z"]);
+  expect(ranked(certificates, [0, 1, 2, 3, 4, 5], kinds)).toEqual([3, 4, 2, 1, 0, 5]);
+});
+
+test("verdicts that leave something to confirm differ in sign, colour and dot", () => {
+  const looks = (["use", "confirm", "confirm", "no"] as const).map((state, i) =>
+    lookOf(["these systems only", "promising", "cannot tell", "too weak"][i]!, state),
+  );
+  for (const name of ["sign", "name"] as const) expect(new Set(looks.map((look) => look[name])).size).toBe(4);
+  expect(looks.map(({ dot }) => dot)).toEqual(["full", "half", "open", "open"]);
+});
+
+test("bars begin at 0, and shares go to 1", () => {
+  expect(barScale([0.2, null, 0.5])).toEqual({ from: 0, to: 1 });
+  expect(barScale([3, 40])).toEqual({ from: 0, to: 40 });
+  expect(barScale([-0.2, 0.5])).toEqual({ from: -1, to: 1 });
+  expect(barScale([-3, 0.5])).toEqual({ from: -3, to: 1 });
 });
 
 test("a verdict's kind is the longest that it begins with", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { read } from "../src/address";
-import { against, certainty, chosenClaims, claimsCsv, headOf, judgesOf } from "../src/claims";
+import { against, certainty, chosenClaims, claimsCsv, headOf, judgesOf, ofMeasure } from "../src/claims";
 import type { TextsInfo } from "../src/contract";
 import { info as texts, table } from "./data";
 
@@ -26,7 +26,7 @@ const claims = table({
   why_0: ["because", "", "", "", null],
   side_1: ["for", "for", "against", "for", "against"],
   word_1: ["entailed", "entailed", "not entailed", "entailed", "not entailed"],
-  probability_1: [0.5, 0.5, 0.5, 0.5, 0.5],
+  probability_1: [0.5, 0.75, 0.5, 0.5, 0.5],
   why_1: ["", "", "", "", ""],
 });
 
@@ -38,6 +38,7 @@ function rows(hash: string): readonly number[] {
 test.each([
   ["#claims", [2, 0, 1]], // two judges and the raters; then the surer of two
   ["#claims?side=for", [3]],
+  ["#claims?judge=k&side=for", [0, 1, 3]], // j counts the first two against; k is less sure of the first
   ["#claims?side=any&sort=text", [0, 3, 2, 1]],
   ["#claims?judge=k", [2]],
   ["#claims?measure=recall", [4]],
@@ -50,6 +51,22 @@ test.each([
   ["#claims?q=d2", [2]],
 ])("%s", (hash, expected) => {
   expect(rows(hash)).toEqual(expected);
+});
+
+test("a judge stays for another measure only if it was asked", () => {
+  expect(ofMeasure(info, "recall", "k")).toEqual({ measure: "recall", judge: "k", word: null });
+  expect(ofMeasure(info, "recall", "j")).toEqual({ measure: "recall", judge: null, word: null });
+});
+
+test("of passes that as many count against, the least sure comes first", () => {
+  const passes = table({
+    measure: ["faith", "faith", "faith"],
+    author: ["a", "a", "a"],
+    side_0: ["for", "for", "for"],
+    probability_0: [0.99, 0.6, 0.8],
+    side_1: ["for", "for", "against"],
+  });
+  expect(chosenClaims(passes, info, asked[0]!, { side: "for" }).rows).toEqual([2, 1, 0]);
 });
 
 test("counts are of one measure and judge", () => {

@@ -78,7 +78,7 @@ test("the first line that a measure and judge count against a text", () => {
 test("lines that fail by a measure and judge stand in the order of the text, and are marked in it", () => {
   const failed = failing(text, asked("k"));
   expect(failed.map((of) => of.line.number)).toEqual([1]);
-  const cut = pieces(text, null, failed);
+  const cut = pieces(text, null, { failed });
   expect(cut.filter((piece) => piece.fails).map((piece) => piece.text)).toEqual(["23", "4", "5"]);
   expect(runs(cut, (piece) => piece.fails).map(({ same, pieces: of }) => [same, of.length])).toEqual([
     [false, 1],

@@ -55,6 +55,7 @@ test("two authors, document by document", () => {
       { row: 0, a: 0.5, b: 0.25 },
       { row: 2, a: 0.75, b: null },
     ],
+    ...{ alone: [1, 0], unscored: 1 },
     ...{ wins: 1, ties: 0, losses: 0, difference: { mean: 0.25, n: 1, missing: 1 } },
   });
   expect(versus(index, errors!, "a", "b")).toMatchObject({ wins: 0, losses: 1 }); // 5 errors against 4

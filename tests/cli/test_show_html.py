@@ -1,5 +1,7 @@
 """`metassay show NAME --html FILE`: texts are sent only if their access class is public."""
 
+import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -39,6 +41,28 @@ def test_the_access_class_says_whether_the_file_has_texts(
     assert ("documents/0" in blocks) == (access == "public")
     has = "with" if access == "public" else "without"
     assert f"the report {has} its texts" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["scores"], "table scores is"),
+        (["--csv", "-"], "--csv is"),
+        (["scores", "--csv", "-", "--all"], "table scores and --csv and --all are"),
+    ],
+)
+def test_what_a_report_in_one_file_cannot_read_is_refused(
+    project: Path, capsys: pytest.CaptureFixture[str], words: list[str], named: str
+) -> None:
+    Invented(2, 2).write(project / "reports/sample")
+    assert main(["show", "sample", *words, "--html", "sent.html"]) == 2
+    error = capsys.readouterr().err
+    assert f"so {named} no use here" in " ".join(error.split())
+    assert not (project / "sent.html").exists()
+    # What the line says to type does it.
+    (command,) = re.findall(r"`metassay (show[^`]+)`", error)
+    assert main(shlex.split(command)) == 0
+    assert (project / "sent.html").exists()
 
 
 def test_without_a_report_the_command_that_makes_it_is_named(

@@ -1,7 +1,7 @@
 """Writes an invented page: every view, of any size, also with texts that try to break out of it."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,12 @@ def label(metric: str, judge: str) -> str:
 
 class Invented:
     """What a page of so many documents and systems says; the same for the same arguments."""
+
+    headline: Sequence[str] = (
+        "rougeL_recall",
+        "claim_recall (lexical)",
+        "error_count",
+    )
 
     def __init__(
         self, documents: int = 12, systems: int = 6, *, hostile: bool = False
@@ -479,13 +485,64 @@ class Invented:
                 "author",
                 ["metric", "judge"],
                 c.CellInfo("macro", "low", "high", "n", "n_missing"),
-                ["rougeL_recall", "claim_recall (lexical)", "error_count"],
+                list(self.headline),
                 "better",
                 "groups",
             ),
             texts=texts,
             links=[c.Link("../other/index.html", "Another report")],
         )
+
+
+def invented_since(system: str, document: str) -> c.Since:
+    """A score of a system that fell in the third week; another system's stayed."""
+
+    def score(author: str, means: Sequence[float]) -> c.SinceScore:
+        days = ("02-16", "02-23", "03-02")
+        points = [
+            c.SincePoint(
+                f"2026-{day}T06:00:00Z",
+                mean,
+                mean - 0.1,
+                mean + 0.1,
+                "regressed" if mean == 0.5 else "no difference shown",
+                another_recipe=False,
+            )
+            for day, mean in zip(days, means, strict=True)
+        ]
+        return c.SinceScore("claim_recall (lexical)", author, "higher", points)
+
+    change = c.SinceChange(
+        metric="claim_recall (lexical)",
+        author=system,
+        verdict="regressed",
+        before=0.6,
+        after=0.5,
+        difference=-0.1,
+        low=-0.15,
+        high=-0.05,
+        p=0.004,
+        notes=["9 of 12 documents differ", "measured by another recipe"],
+        documents=[document],
+    )
+    return c.Since(
+        run="2026-03-02T06:00:00Z",
+        revision="0123456789+",
+        accepted="abcdef012345",
+        title="since accepted, of 9 scores: 1 got worse",
+        answer=[
+            "1 of 9 scores got worse, all of `system_1`.",
+            "3 stages checked again.",
+        ],
+        causes=["prompt: prompts/judge.md (stage judge)", "model: small (stage judge)"],
+        drift=["judge small: no alarm, 2 of 40 verdicts changed"],
+        certificates=["claim_recall (lexical) for recall, document: use -> promising"],
+        changes=[change],
+        others="8 same numbers",
+        scores=[score(system, [0.6, 0.61, 0.5]), score("system_2", [0.7, 0.7, 0.7])],
+        earlier=0,
+        href="../changes/invented/index.html",
+    )
 
 
 MEANS = {

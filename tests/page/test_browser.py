@@ -10,11 +10,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Error, Page, expect
 
 from metassay.format.numbers import shown, shown_interval
-from metassay.reporting.contract import Block, Link
+from metassay.reporting.contract import Block
 from metassay.reporting.shell import put_since
 from speed.page import read, searches, seconds
 from tests.page.conftest import Watched
-from tests.page.invented import SCRIPT, Invented
+from tests.page.invented import SCRIPT, Invented, invented_since
 
 Watch = Callable[..., Watched]
 CLAIM = "#texts?doc=visit-3&line=claim_recall%3A0&text=system_2"
@@ -22,9 +22,11 @@ VIEWS = {
     "answer": "#answer?criterion=factual_recall&level=document&metric=rougeL_recall",
     "problems": "#answer?problems=warning",
     "systems": "#systems?a=system_1&b=system_3",
+    "since": "#since",
     "claims": "#claims?author=system_2",
     "texts": "#texts?x=rougeL_recall&y=people%3A+factual_recall&q=fever",
     "document": CLAIM,
+    "beside": "#texts?doc=visit-3&text=system_1&beside=system_3&diff=1",
     "passage": "#texts?doc=visit-3&passage=3",
     "evidence": "#evidence?table=certificates",
     "matrix": "#evidence?table=confounds",
@@ -329,14 +331,106 @@ def test_what_changed_since_the_numbers_were_accepted_is_a_line_that_leads_to_it
     watch: Watch, tmp_path: Path
 ) -> None:
     index = Invented(2, 2).write(tmp_path / "page")
-    link = Link("../changes/x/index.html", "since accepted, of 9 scores: 2 got worse")
-    put_since(index.parent, link)
+    since = invented_since("system_1", "visit-2")
+    put_since(index.parent, since)
     watched = watch(index)
-    line = watched.open().locator(".data").get_by_role("link", name=link.title)
-    assert line.get_attribute("href") == link.href
-    put_since(index.parent, None)
-    page = settled(watched.open())
+    page = watched.open()
+    page.locator(".data").get_by_role("link", name=since.title).click()
+    facts = page.locator(".given")
+    expect(facts).to_contain_text("2026-03-02 06:00 UTC")
+    expect(facts).to_contain_text("0123456789+")
+    for text in (*since.answer, *since.causes, *since.drift, *since.certificates):
+        expect(page.locator("main")).to_contain_text(text)
+    row = page.locator("tbody tr")
+    expect(row).to_contain_text("regressed")
+    expect(row).to_contain_text("p = .004")
+    # A row per system, and what a picture says is spoken, too.
+    expect(page.locator(".weeks svg")).to_have_count(2)
+    spoken = page.locator(".weeks svg").first.get_attribute("aria-label")
+    assert (
+        spoken
+        == "3 runs, from 0.600 on 2026-02-16 to 0.500 [0.400, 0.600] on 2026-03-02"
+    )
+    expect(page.locator(".weeks .worse")).to_have_count(1)
+    report = page.get_by_role("link", name="The whole report of changes")
+    assert report.get_attribute("href") == since.href
+    row.get_by_role("link", name="visit-2").click()
+    expect(page.locator("h1")).to_have_text("visit-2")
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        settled(watched.open("#since"))
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_without_a_comparison_the_view_since_says_what_to_type(tab: Watched) -> None:
+    page = settled(tab.open())
     expect(page.locator(".data a", has_text="since accepted, of")).to_have_count(0)
+    page.get_by_role("link", name="Since", exact=True).click()
+    commands = page.locator("main code").all_inner_texts()
+    assert commands == [
+        "metassay watch accept invented",
+        "metassay watch check invented",
+    ]
+
+
+def test_two_systems_stand_side_by_side_with_their_differences_marked(
+    tab: Watched,
+) -> None:
+    page = settled(tab.open("#systems?a=system_1&b=system_3"))
+    page.get_by_role("region", name="system_1 and system_3").locator(
+        "tbody a"
+    ).first.click()
+    expect(page.get_by_label("mark differences")).to_be_checked()
+    texts = page.locator("section.text")
+    assert texts.count() == 2
+    expect(texts.locator(".written .only").first).to_be_visible()
+    lines = page.locator(".line")
+    everything = lines.count()
+    page.get_by_label("only differences below").check()
+    expect(page.locator(".apart")).to_have_count(lines.count())
+    assert 0 < lines.count() < everything
+    page.get_by_label("mark differences").uncheck()
+    expect(page.locator(".only, .apart")).to_have_count(0)
+    assert lines.count() == everything
+
+
+def test_ten_metrics_fit_a_screen_of_1280_pixels(watch: Watch, tmp_path: Path) -> None:
+    class Ten(Invented):
+        headline = tuple(f"a_metric_{n}" for n in range(10))
+
+        def _leaderboard(self) -> pd.DataFrame:
+            board = super()._leaderboard()
+            board = board[board["metric"] == "rougeL_recall"].assign(n_missing=3)
+            return pd.concat(board.assign(metric=metric) for metric in self.headline)
+
+    index = Ten(2, 4).write(tmp_path / "page")
+    watched = watch(index, viewport={"width": 1280, "height": 900})
+    page = settled(watched.open("#systems"))
+    board = page.get_by_role("region", name="Leaderboard")
+    expect(board.locator("thead th")).to_have_count(11)
+    assert board.evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+    # A bar is as long as its value on a scale from 0 to 1.
+    cell = board.locator("tbody td").first
+    width = cell.locator(".bar i").evaluate("bar => bar.style.width")
+    assert float(width.rstrip("%")) == pytest.approx(
+        100 * float(cell.locator("a").first.inner_text()), abs=0.6
+    )
+
+
+def test_markdown_of_a_text_is_shown_and_can_be_read_as_it_was_written(
+    watch: Watch, tmp_path: Path
+) -> None:
+    class Marked(Invented):
+        def _words(self, n: int) -> str:
+            return f"**{super()._words(n)}**"
+
+    index = Marked(2, 2).write(tmp_path / "page")
+    page = settled(watch(index).open("#texts?doc=visit-1&text=system_1"))
+    text = page.get_by_role("region", name="system_1").locator(".written")
+    expect(text.locator(".strong").first).to_be_visible()
+    assert "**" not in text.inner_text()
+    page.get_by_label("texts as they were written").check()
+    assert "**" in text.inner_text()
 
 
 def test_a_missing_data_file_is_told(watch: Watch, tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from metassay.core.errors import BadInput
+from metassay.reporting.shell import put_since
 from metassay.reporting.single_file import single_file
 from tests.page.conftest import Watched
+from tests.page.invented import Invented, invented_since
 
 Watch = Callable[..., Watched]
 BLOCK = re.compile(r'<script type="text/plain" data-id="([^"]*)">([^<]*)</script>')
@@ -64,7 +66,20 @@ def test_without_texts_no_text_lies_in_the_file(
     file.write_bytes(sent)
     page = watch(file).open()
     views = page.get_by_role("navigation", name="Views").get_by_role("link")
-    assert views.all_inner_texts() == ["Answer", "Systems", "Evidence"]
+    assert views.all_inner_texts() == ["Answer", "Systems", "Since", "Evidence"]
+
+
+def test_what_changed_is_sent_without_a_link_to_the_report_beside_the_page(
+    watch: Watch, tmp_path: Path
+) -> None:
+    index = Invented(2, 2).write(tmp_path / "page")
+    put_since(index.parent, invented_since("system_1", "visit-2"))
+    file = tmp_path / "sent.html"
+    file.write_bytes(single_file(index.parent, texts=False))
+    page = watch(file).open("#since")
+    expect(page.locator("tbody tr")).to_contain_text("regressed")
+    expect(page.locator(".weeks svg")).to_have_count(2)
+    expect(page.locator("main a")).to_have_count(0)
 
 
 def test_a_page_of_another_version_is_refused(invented: Path, tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ from metassay.tracking.reevaluation.outcome import (
     documents_of,
     headline,
     row_name,
-    summarise_changes,
 )
+from metassay.tracking.reevaluation.since import since_accepted
 
 MOST = 12  # texts of a report
 WAS, NOW = "accepted", "now"
@@ -234,8 +234,8 @@ _RUN = [
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
     """Write reports/changes/NAME, complete or not at all: a page, changes.md, and tables as CSV.
 
-    The benchmark's page then has a line on what changed, with a link to this page,
-    which alone has texts. Equal outcomes and histories give equal bytes. Runs dated
+    The benchmark's page then has a view of what changed, with a link to this page,
+    which alone has texts side by side. Equal outcomes and histories give equal bytes. Runs dated
     later than this one, by a clock that was wrong, are only counted.
     """
     n_later = int((history.runs["run"] > outcome.when).sum())
@@ -272,12 +272,7 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             texts=put_changed_texts(page, outcome, changed_texts(root, outcome)),
             links=[contract.Link(f"../../{name}/index.html", "The whole report")],
         )
-    link = contract.Link(
-        f"../{REPORTS.name}/{name}/index.html", summarise_changes(outcome)
-    )
-    put_since(
-        root / REPORTS.parent / name, None if outcome.differences is None else link
-    )
+    put_since(root / REPORTS.parent / name, since_accepted(outcome, history, sentences))
 
 
 def _facts(outcome: Outcome) -> list[tuple[str, str]]:
