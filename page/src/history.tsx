@@ -1,7 +1,7 @@
-/** Means over time with their intervals: a row per system, all on one scale. */
+/** Means over time with their intervals: a row per system. A step is as high in each row, whatever its level. */
 import { scaleLinear, scaleUtc } from "d3-scale";
 import type { SincePoint, SinceScore } from "./contract";
-import { interval, shown } from "./format";
+import { brief, interval, shown } from "./format";
 import { t } from "./ui";
 
 const WIDTH = 600;
@@ -20,25 +20,33 @@ export function pieces(points: readonly SincePoint[]): SincePoint[][] {
   return found;
 }
 
+/** Ends of a row's scale: its own middle, and as much as the row that moves most. */
+export function domains(lines: readonly SinceScore[]): [least: number, most: number][] {
+  const ends = lines.map(({ points }) => {
+    const values = points.flatMap(({ mean, low, high }) => [mean, low, high]).filter((value) => value !== null);
+    return values.length ? ([Math.min(...values), Math.max(...values)] as const) : ([0, 0] as const);
+  });
+  const half = Math.max(...ends.map(([least, most]) => (most - least) / 2)) || 0.5;
+  return ends.map(([least, most]) => [(least + most) / 2 - half, (least + most) / 2 + half]);
+}
+
 export function History({ lines }: { lines: readonly SinceScore[] }) {
   const all = lines.flatMap(({ points }) => points);
-  const values = all.flatMap(({ mean, low, high }) => [mean, low, high]).filter((value) => value !== null);
   const times = all.map(({ run }) => Date.parse(run));
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const x = scaleUtc()
     .domain([first, last])
     .range(first === last ? [WIDTH / 2, WIDTH / 2] : [EDGE, WIDTH - EDGE]);
-  const y = scaleLinear()
-    .domain([Math.min(...values), Math.max(...values)])
-    .nice(3)
-    .range([HEIGHT - EDGE, EDGE]);
-  const [least, most] = y.domain() as [number, number];
-  const text = y.tickFormat(3);
+  const heights = domains(lines);
   const at = (point: SincePoint) => x(Date.parse(point.run));
   const ends = [...new Set([first, last])].map((time) => new Date(time).toISOString().slice(0, 10));
   return (
     <ol class="weeks">
-      {lines.map(({ author, points }) => {
+      {lines.map(({ author, points }, row) => {
+        const [least, most] = heights[row]!;
+        const y = scaleLinear()
+          .domain([least, most])
+          .range([HEIGHT - EDGE, EDGE]);
         const known = points.filter(({ mean }) => mean !== null);
         const now = known.at(-1);
         return (
@@ -53,8 +61,8 @@ export function History({ lines }: { lines: readonly SinceScore[] }) {
               ))}
             </svg>
             <small class="scale" aria-hidden="true">
-              <span>{text(most)}</span>
-              <span>{text(least)}</span>
+              <span>{brief(most)}</span>
+              <span>{brief(least)}</span>
             </small>
             <span class="numbers">
               {shown(now?.mean)} <small>{interval(now?.low, now?.high)}</small>

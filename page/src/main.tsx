@@ -1,6 +1,6 @@
 /** The page: four views of one state, which is the address. */
 import { render } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type At, type Changes, href, read } from "./address";
 import { Answer } from "./answer";
 import { CONTRACT, type Head } from "./contract";
@@ -55,6 +55,11 @@ function App({ head }: { head: Head }) {
     document.title = `${at.doc ?? views[at.view!]!} · ${head.name}: Metassay`;
     if (!at.line && !at.passage && !at.metric) scrollTo(0, places.get(hash) ?? 0);
   }, [at.view, at.doc, at.table]);
+  const nav = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const now = nav.current!.querySelector<HTMLElement>("[aria-current=page]");
+    if (now) nav.current!.scrollLeft = now.offsetLeft + now.offsetWidth - nav.current!.clientWidth; // of a narrow screen
+  }, [at.view]);
   useKeys(page);
   const skip = (event: Event) => {
     event.preventDefault();
@@ -65,7 +70,7 @@ function App({ head }: { head: Head }) {
       <a class="skip" href="#main" onClick={skip} children="Skip to the content" />
       <header>
         <a class="brand" href="#answer" children={t(head.name)} />
-        <nav aria-label="Views">
+        <nav aria-label="Views" ref={nav}>
           {Object.entries(views).map(([name, title]) => (
             <a key={name} href={`#${name}`} aria-current={name === at.view && "page"} children={title} />
           ))}

@@ -5,6 +5,7 @@ import { key } from "./address";
 import { load, range } from "./data";
 import { counted, interval, probability, shown } from "./format";
 import { History } from "./history";
+import { plain } from "./markdown";
 import { type Column, DataTable } from "./table";
 import { Facts, named, Paragraphs, Select, t, usePage, Wait } from "./ui";
 
@@ -54,7 +55,7 @@ function Shown({ since }: { since: Since }) {
     <>
       <Facts facts={facts} kind="given" />
       <div class="answer">
-        <Paragraphs texts={since.answer} />
+        <Paragraphs texts={since.answer.map(plain)} />
       </div>
       {!accepted && <Typed command={`metassay watch accept ${head.name}`} />}
       {accepted && (
@@ -174,8 +175,8 @@ function Weeks({ since }: { since: Since }) {
         <Select label="Metric" value={key(metric)} options={named(metrics)} change={(name) => go({ metric: name })} />
       </div>
       <p class="soft">
-        Each mean with its interval, on one scale. A ring is a mean that got worse than the accepted one. A line is
-        broken where the metric was measured in another way.
+        Each mean with its interval; a step is as high in each row. A ring is a mean that got worse than the accepted
+        one. A line is broken where the metric was measured in another way.
         {earlier > 0 &&
           ` ${counted(earlier, "earlier run")} left out; history_means.csv of the report of changes has all.`}
       </p>
