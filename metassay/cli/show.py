@@ -53,16 +53,16 @@ def show(args: argparse.Namespace) -> int:
 
 def _check_alone(args: argparse.Namespace) -> None:
     """Refuse what --html does not read: it writes the report, and no table."""
-    given = {
+    options = {
         f"table {args.table}": args.table is not None,
         "--csv": args.csv is not None,
         "--all": args.all,
     }
-    extra = [name for name, there in given.items() if there]
-    if extra:
-        verb = "is" if len(extra) == 1 else "are"
+    unused = [name for name, there in options.items() if there]
+    if unused:
+        verb = "is" if len(unused) == 1 else "are"
         raise BadInput(
-            f"show: --html writes the whole report, so {' and '.join(extra)} {verb} no use here;"
+            f"show: --html writes the whole report, so {' and '.join(unused)} {verb} no use here;"
             f" `metassay show {args.name} --html {args.html}` writes it"
         )
 

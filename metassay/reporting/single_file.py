@@ -68,7 +68,7 @@ def single_file(folder: Path, *, texts: bool) -> bytes:
         "links": [],
         "texts": head["texts"] if texts else None,
     }
-    files = {"head": encode(sent), "since": encode(_since_of(folder))}
+    files = {"head": encode(sent), "since": encode(_read_since(folder))}
     files |= dict(_data_files(folder, texts=texts))
     program, style = (
         (BUNDLE / name).read_bytes().decode().strip() for name in ("app.js", "app.css")
@@ -83,7 +83,7 @@ def single_file(folder: Path, *, texts: bool) -> bytes:
     ).encode()
 
 
-def _since_of(folder: Path) -> dict[str, Any] | None:
+def _read_since(folder: Path) -> dict[str, Any] | None:
     """Return what changed since the numbers were accepted, without the report beside the page."""
     if not (folder / SINCE).is_file():
         return None

@@ -49,7 +49,7 @@ from metassay.tracking.reevaluation.outcome import (
     headline,
     row_name,
 )
-from metassay.tracking.reevaluation.since import since_accepted
+from metassay.tracking.reevaluation.since import describe_since
 
 MOST = 12  # texts of a report
 WAS, NOW = "accepted", "now"
@@ -272,7 +272,7 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             texts=put_changed_texts(page, outcome, changed_texts(root, outcome)),
             links=[contract.Link(f"../../{name}/index.html", "The whole report")],
         )
-    put_since(root / REPORTS.parent / name, since_accepted(outcome, history, sentences))
+    put_since(root / REPORTS.parent / name, describe_since(outcome, history, sentences))
 
 
 def _facts(outcome: Outcome) -> list[tuple[str, str]]:

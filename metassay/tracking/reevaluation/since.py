@@ -33,7 +33,7 @@ _LISTED = (REGRESSED, IMPROVED, CHANGED, UNKNOWN)
 _DIGITS = 6  # of a point: more than a picture shows
 
 
-def since_accepted(
+def describe_since(
     outcome: Outcome, history: History, sentences: Sequence[str]
 ) -> contract.Since:
     """Return the view's data; `sentences`: those that head the change report.

@@ -10,7 +10,7 @@ from metassay.reporting.shell import PageFolder
 from metassay.tracking.reevaluation import since as module
 from metassay.tracking.reevaluation.changes import write_report
 from metassay.tracking.reevaluation.outcome import append, headline
-from metassay.tracking.reevaluation.since import since_accepted
+from metassay.tracking.reevaluation.since import describe_since
 from tests.tracking.reevaluation.test_outcome import TODAY, WEEK_LATER, outcome
 
 
@@ -18,7 +18,7 @@ def test_changes_come_worst_first_with_causes_and_every_other_score_is_counted(
     tmp_path,
 ):
     result = outcome(worse=True)
-    since = since_accepted(result, append(tmp_path, result), headline(result))
+    since = describe_since(result, append(tmp_path, result), headline(result))
     assert (since.run, since.revision, since.accepted) == (TODAY, "", "0123")
     assert since.title == "since accepted, of 3 scores: 2 got worse"
     assert since.causes == ["data: data/raw/one (stage ingest)"]
@@ -39,7 +39,7 @@ def test_lines_are_of_each_score_in_the_order_of_runs_and_mark_another_recipe(tm
         later.side, leaderboard=later.side.leaderboard.assign(recipe="another")
     )
     history = append(tmp_path, replace(later, side=other))
-    scores = since_accepted(later, history, []).scores
+    scores = describe_since(later, history, []).scores
     assert len({(score.metric, score.author) for score in scores}) == len(scores) == 3
     for score in scores:
         assert [point.run for point in score.points] == [TODAY, WEEK_LATER]
@@ -55,7 +55,7 @@ def test_what_one_file_has_no_room_for_is_counted(tmp_path, monkeypatch):
     runs = [f"2025-{month:02}-01T06:00:00Z" for month in range(1, 9)]
     many = pd.concat(history.means.assign(run=run) for run in runs)
     monkeypatch.setattr(module, "LARGEST", 2500)
-    since = since_accepted(result, history._replace(means=many), [])
+    since = describe_since(result, history._replace(means=many), [])
     shown = [point.run for point in since.scores[0].points]
     assert 1 <= len(shown) < len(runs)
     assert shown == runs[-len(shown) :]
