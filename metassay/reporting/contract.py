@@ -359,9 +359,8 @@ class Since(NamedTuple):
 
     run: str  # when: "2026-01-05T06:00:12Z"
     revision: str  # git's commit, with + if files differ from it; "" without git
-    accepted: (
-        str  # start of the hash of the accepted lock; "" where nothing is accepted
-    )
+    # start of the hash of the accepted lock; "" where nothing is accepted
+    accepted: str
     title: str  # of the line on the first screen; "" where nothing was compared
     answer: Sequence[str]  # sentences
     causes: Sequence[str]  # what differs from what made the accepted numbers
