@@ -1,5 +1,6 @@
 # make run: the sample benchmark, end to end · make models: what judges and metrics with models need
 # make test: what CI runs · make check: lint, types, tests · make page: the bundle of page/
+# make screens: the figures of README and docs, from reports
 # make site: the pages of docs/ · make papers-models: released checkpoints against printed values (needs a network)
 VENV ?= .venv
 # Test processes at a time. A file's tests stay together, so what a file builds is built once; files
@@ -12,7 +13,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export METASSAY_MIRROR ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: run models papers-models test check lint docs page site bench samples release clean
+.PHONY: run models papers-models test check lint docs page site screens bench samples release clean
 
 run: $(VENV)/pipeline.stamp
 	$(VENV)/bin/metassay run sample
@@ -56,6 +57,11 @@ page: $(VENV)/dev.stamp
 site: $(VENV)/docs.stamp
 	$(VENV)/bin/python -m zensical build --strict --clean
 	@echo build/site/index.html
+
+# Figures that show reports: run it after a change of the page or of the sample.
+screens: $(VENV)/dev.stamp
+	$(VENV)/bin/metassay run sample mts_dialog
+	$(VENV)/bin/python -m website.screens
 
 bench: $(VENV)/dev.stamp
 	for file in speed/*.py; do $(VENV)/bin/python $$file || exit 1; done

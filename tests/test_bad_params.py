@@ -160,7 +160,7 @@ PARAMS = [
     (
         "models > m > prices > date",
         "2026-02-30",
-        "no calendar has this day; correct it",
+        "this day does not exist; correct it",
     ),
     ("models > m > prices > date", "!2026-02-30", NO_LINE),
     ("models > m > prices > date", 86400, 'write the day as "2026-11-21", in quotes'),
@@ -367,7 +367,7 @@ def test_a_test_of_three_labels_refuses_a_judge_of_two(refused):
         (b"metrics:\n\trouge: {}\n", "line 2: found character"),
         (b"a: \0\n", "control characters are not allowed"),
         (b"a: \xff\n", "not UTF-8 at byte 3"),
-        (b"judges: {}\njudges: {}\n", "is there twice, in lines 1 and 2; keep one"),
+        (b"judges: {}\njudges: {}\n", "occurs twice, in lines 1 and 2; keep one"),
     ],
     ids=lambda content: str(content)[:20],
 )

@@ -176,7 +176,7 @@ def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     pq.write_table(
         rows.set_column(rows.schema.get_field_index("rater"), "rater", wrong), path
     )
-    with pytest.raises(BadInput, match="is damaged or no Parquet file"):
+    with pytest.raises(BadInput, match="is damaged or is not a Parquet file"):
         read(table, path)
 
 
@@ -200,9 +200,9 @@ def test_validate_names_every_damaged_table_and_what_is_no_table(
     assert table_problems(tmp_path) == [
         f"measurements: {here}/measurements is a file where a folder belongs; delete it, then"
         f" {again}",
-        f"ratings: {here}/ratings.parquet is damaged or no Parquet file; {again}",
-        f"scores: {here}/scores.parquet is damaged or no Parquet file; {again}",
-        f"texts: {here}/texts/cut.parquet is damaged or no Parquet file; {again}",
+        f"ratings: {here}/ratings.parquet is damaged or is not a Parquet file; {again}",
+        f"scores: {here}/scores.parquet is damaged or is not a Parquet file; {again}",
+        f"texts: {here}/texts/cut.parquet is damaged or is not a Parquet file; {again}",
         f"texts: {here}/texts/waits.parquet is not a file; {again}",
         f"units: {here}/units.parquet is not a file; {again}",
     ]

@@ -40,7 +40,7 @@ BROKEN: dict[str, tuple[str, Callable[[str], str], str]] = {
     "lock has one stage twice": (
         LOCK,
         lambda t: t + t[t.index("  ingest:") :],
-        "is there twice",
+        "occurs twice",
     ),
     "the datasets' lock": ("dvc.lock", conflict, "line 4: a merge left both sides"),
     "stages conflict": (

@@ -151,11 +151,11 @@ shared: &shared {k: 1, k: 2}
 again: *shared
 """
     assert problems(written(tmp_path, text)) == [
-        " > metrics: is there twice, in lines 1 and 12; keep one",
-        " > metrics > rouge: is there twice, in lines 2 and 5; keep one",
-        " > metrics > rouge > stemmer: is there twice, in line 2; keep one",
-        " > systems > 1 > name: is there 3 times, in lines 9, 10 and 11; keep one",
-        " > shared > k: is there twice, in line 13; keep one",
+        " > metrics: occurs twice, in lines 1 and 12; keep one",
+        " > metrics > rouge: occurs twice, in lines 2 and 5; keep one",
+        " > metrics > rouge > stemmer: occurs twice, in line 2; keep one",
+        " > systems > 1 > name: occurs 3 times, in lines 9, 10 and 11; keep one",
+        " > shared > k: occurs twice, in line 13; keep one",
     ]
 
 

@@ -167,7 +167,7 @@ def test_shared_premises_are_kept_once(tmp_path: Path) -> None:
         (texts(extra=1), "column 'extra' is unknown"),
         (texts(status="fine"), "'status' is none of ok, unparsed"),
         (texts(author=None), "'author' is null in 2 row(s); the first is doc_id='d1'"),
-        (texts(doc_id="d1"), "the key is there twice in 1 row(s)"),
+        (texts(doc_id="d1"), "the key occurs twice in 1 row(s)"),
         (texts(text=[["a"], "b"]), "column 'text' must be string"),
         (
             texts(text=pd.Series(["a", "\ud800"], dtype="object")),
@@ -199,7 +199,7 @@ def test_all_problems_come_at_once_and_a_truncated_file_is_not_read(
     write(TEXTS, texts(), path)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(
-        BadInput, match="is damaged or no Parquet file; metassay run builds"
+        BadInput, match="is damaged or is not a Parquet file; metassay run builds"
     ):
         read(TEXTS, path)
 
@@ -238,5 +238,5 @@ def test_a_folder_is_one_table_and_keys_are_unique_across_its_files(
     write(TEXTS, texts(author="c"), folder / "a.parquet")
     assert list(read(TEXTS, folder)["author"]) == ["a", "c", "a", "c"]
     write(TEXTS, texts(), folder / "z.parquet")
-    with pytest.raises(BadInput, match="the key is there twice"):
+    with pytest.raises(BadInput, match="the key occurs twice"):
         read(TEXTS, folder)

@@ -68,7 +68,7 @@ def read_card(path: Path) -> Card:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise BadInput(f"{error.filename}: there is no such file; {remedy}") from None
     except (ValueError, KeyError, TypeError):  # no text, no table, no JSON, other keys
-        raise BadInput(f"{file}: this is no card; {remedy}") from None
+        raise BadInput(f"{file}: this is not a card; {remedy}") from None
     lacking = [name for name in NEEDED if name not in frame]
     if lacking:
         raise BadInput(f"{file}: there is no column {', '.join(lacking)}; {remedy}")

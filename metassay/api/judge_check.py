@@ -167,7 +167,7 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
         without order, whatever they are called.
     lower, higher : str or sequence of str
         Columns of ranks of which 1 is the best (`lower`) or the worst (`higher`), and of
-        numbers of which less, or more, is better. Asked for where names do not tell.
+        numbers of which less, or more, is better. If the names leave it open, you are asked.
     rows : mapping, optional
         Which rows count, by the values of a column: `{"Status": ["APPROVED"]}`. Asked for
         where rows may not count, as rejected submissions and failed attention checks.

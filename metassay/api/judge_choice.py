@@ -34,7 +34,7 @@ def choose_best(labels: Labels) -> JudgeChoice:
         )
     if len(names) < 2:
         raise BadInput(
-            f"{labels.name}: there is one judge, {names[0]}; {choices.mark}choose takes"
+            f"{labels.name}: there is only one judge, {names[0]}; {choices.mark}choose needs"
             f" several: {choices.option('judge', 'COLUMN COLUMN')}"
         )
     judged = np.stack([judgments(values) for values in labels.judges.values()])
@@ -43,8 +43,8 @@ def choose_best(labels: Labels) -> JudgeChoice:
     if documents.size < FEWEST:
         raise BadInput(
             f"{labels.name}: {documents.size} documents have a label and a verdict of every"
-            f" judge; {choices.mark}choose takes {FEWEST} or more, as half of them choose and"
-            " the other half tells"
+            f" judge; {choices.mark}choose needs {FEWEST} or more, because half of them choose"
+            " the judge and the other half measure how good it is"
         )
     passed = labels.passed[complete]
     try:
@@ -58,8 +58,8 @@ def choose_best(labels: Labels) -> JudgeChoice:
         )
     except ValueError:  # documents were counted, so that it is the labels
         raise BadInput(
-            f"{labels.name}: people's labels of a half of the documents are all the same;"
-            f" {choices.mark}choose {BALANCED} takes passes and fails in both halves: label"
+            f"{labels.name}: in one half of the documents people's labels are all the same;"
+            f" {choices.mark}choose {BALANCED} needs passes and fails in both halves: label"
             f" more rows, or write {choices.mark}choose {AGREEMENT}"
         ) from None
 

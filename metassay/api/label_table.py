@@ -271,7 +271,7 @@ def read_numbers(roles: ColumnRoles, faults: Findings) -> dict[str, Array]:
             cells = to_keys(sheet.frame[name]).reset_index(drop=True)[odd]
             counts = cells.value_counts(sort=False)
             some = [f"{n:,} {shown(word)}" for word, n in counts.items()][:_SHOWN]
-            verb = "is no number" if odd.size == 1 else "are no numbers"
+            verb = "is not a number" if odd.size == 1 else "are not numbers"
             what = (
                 f"column {quoted(name)} has {counted(odd.size, 'cell')} that {verb}:"
                 f" {', '.join(some)}"

@@ -184,7 +184,8 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         part, and one column per metric (wide); or metric and value (long). None: only
         the raters' agreement and means are computed.
     ratings : frame of pandas, Arrow or polars
-        The same with criteria, or criterion and value, and optionally rater and study.
+        One row per rating, with columns doc_id and system, optionally rater and study,
+        and one column per criterion (wide); or criterion and value (long).
     doc, system, rater : str
         Names of these columns. If both frames lack `system`, all texts are by one
         system.
@@ -216,10 +217,10 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         verdict.
     lower, higher : str or sequence of str
         Metrics and criteria of which less, or more, is better, if their names do not
-        tell or tell the opposite.
+        say it, or say the opposite.
     columns : str or sequence of str
-        What columns hold, such as `ratings.raters=ann,ben`, if names and cells do not
-        tell.
+        What columns hold, such as `ratings.raters=ann,ben`, if names and cells leave
+        it open.
     scale : mapping, optional
         Scales of criteria: nominal, ordinal, interval (default) or count; their ends,
         `1..5`; or their grades in words, `poor<fair<good`.

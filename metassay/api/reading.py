@@ -258,7 +258,7 @@ def _stack(
         stems = [sheet.raters[part.name] for part in sheet.parts]
         for part, stem in zip(sheet.parts, stems, strict=True):
             if problem := words_problem(stem):
-                what = f"its name stands for who rated, and {problem}"
+                what = f"its name stands for the rater, and {problem}"
                 faults.add(part.head, what, "rename it")
         rows["rater"] = np.repeat(stems, sizes)
     frames = []
@@ -404,7 +404,7 @@ def _check_keys(
 def _check_duplicates(
     sheet: Sheet, table: pd.DataFrame, columns: Columns, shape: Shape, faults: Findings
 ) -> None:
-    """Check that no value is there twice, in a file or in two."""
+    """Check that no value occurs twice, in a file or in two."""
     keys = [*TEXT, *(key for key in shape.optional if key not in TEXT), shape.what]
     twice = table[table.duplicated(keys, keep=False)]
     first = twice.groupby(keys, sort=False)["row"].transform("first")

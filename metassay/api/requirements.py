@@ -47,7 +47,7 @@ def refuse_card(choices: Choices, name: str) -> None:
     ]
     if named:
         raise BadInput(
-            f"{name}: {', '.join(named)}: takes passes and fails, and labels here are of"
+            f"{name}: {', '.join(named)}: needs passes and fails, but the labels here are of"
             f" another kind; say which are a pass: {choices.option('pass', 'WORD')} or"
             f" {choices.option('pass-from', 'NUMBER')}"
         )
@@ -60,7 +60,7 @@ def refuse_ends(choices: Choices, name: str) -> None:
     """
     if choices.lower:
         raise BadInput(
-            f"{name}: {choices.option('lower', choices.lower[0])}: takes ranks of a document's"
-            " texts, and scores of systems; labels here are of another kind; leave it"
+            f"{name}: {choices.option('lower', choices.lower[0])}: is for ranks of a document's"
+            " texts and for scores of systems; the labels here are of another kind; leave it"
             f" out, or say which are a pass: {choices.option('pass', 'WORD')}"
         )

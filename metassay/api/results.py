@@ -53,7 +53,7 @@ class Results:
 
     @property
     def warning_lines(self) -> list[WarningLine]:
-        """The same with their kinds."""
+        """The same sentences, each with its kind, such as WARNING or LIMIT."""
         designs = self.tables.get("designs", empty(DESIGNS))
         return warning_lines(self.tables.get("warnings", empty(WARNINGS)), designs)
 
@@ -76,7 +76,7 @@ class Results:
         self._write_page(folder)
 
     def write_tables(self, folder: Path) -> None:
-        """Write these files but the page."""
+        """Write these files except the page."""
         contents = {
             f"{name}.csv": format_csv(table) for name, table in self.tables.items()
         }

@@ -123,7 +123,7 @@ def read_systems(sheet: Sheet, choices: Choices) -> Board:
     for name in (*choices.judge, *choices.human):
         if name not in (*scores, *people):
             what = (
-                f"column {quoted(name)} has no numbers, which systems are compared by"
+                f"column {quoted(name)} has no numbers by which systems can be compared"
             )
             fix = f"name one of these: {listed([*scores, *people])}"
             faults.add(sheet.head, what, fix)

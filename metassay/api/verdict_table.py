@@ -623,7 +623,7 @@ def _group_by_item(
     first, by_judge = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
     rater = to_keys(sheet.frame[choices.rater]).rename("rater")
     for row in np.flatnonzero(pd.concat((item, rater), axis=1).duplicated().to_numpy()):
-        fix = f"keep one row; or name the column that tells items apart: {choices.option('doc')}"
+        fix = f"keep one row; or name the column that identifies the items: {choices.option('doc')}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
     for name, values in judges.items():
         by_item = pd.Series(values).groupby(item)

@@ -100,7 +100,7 @@ def _add_invented() -> None:
 def _check_test(file: Path, params: Params, judge: str) -> AttackTest:
     test = params.every[file.parent.name]
     if not isinstance(test, AttackTest):
-        raise BadInput(f"{file}: is no test by attacks; rename its folder")
+        raise BadInput(f"{file}: is not a test by attacks; rename its folder")
     if judge not in test.judges:
         raise BadInput(f"{file} > judges: {judge!r} is not there; add it")
     return test

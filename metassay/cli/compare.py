@@ -54,7 +54,9 @@ def run(args: argparse.Namespace) -> int:
     to_stdout = [option for option, file in files.items() if file and is_stdout(file)]
     if len(to_stdout) > 1:
         both = " and ".join(to_stdout)
-        raise BadInput(f"{both}: stdout takes only one; name files for the others")
+        raise BadInput(
+            f"{both}: only one output can go to stdout; name files for the others"
+        )
     # Two folders of tables need no project.
     options = comparison_options(load()) if PARAMS.is_file() else ComparisonOptions()
     comparisons = (_compare_systems if args.systems else _compare_sides)(args, options)

@@ -193,7 +193,7 @@ and a name with a comma in double quotes: --lower '"a, b"'.""",
                 metavar="ROLE=COLUMN",
                 several=True,
                 help=(
-                    "what columns hold, if their names and cells do not tell: doc, "
+                    "the roles of columns whose names and cells leave them open: doc, "
                     "system, rater, strata, cluster, family; part, of which each is a "
                     "text of its own, such as sentences; in one file only: "
                     "scores.doc=id; several side by side: ratings.raters=ann,ben; the "

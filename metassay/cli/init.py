@@ -103,13 +103,13 @@ def _own_model(args: argparse.Namespace) -> OwnModel | None:
         )
     if args.texts and args.sends is None:
         raise BadInput(
-            "--model: the texts of your spreadsheets are private, and the model would be"
-            f" sent them; add --sends private if they may go to {args.base_url}"
+            "--model: the texts of your spreadsheets are private, and they would be sent to"
+            f" the model; add --sends private if they may go to {args.base_url}"
         )
     if args.run:
         raise BadInput(
-            "--run: with --model you see the price before anything is asked; leave out"
-            " --run, and type the command that is printed then"
+            "--run: with --model you see the price before the model is asked; leave out"
+            " --run, then type the command that is printed"
         )
     return OwnModel(
         model=args.model,
@@ -187,7 +187,7 @@ def _content(
             with propose_import(args.scores, ratings=args.ratings):
                 pass
             raise BadInput(
-                "--texts is missing: ratings and scores are of texts; name their file"
+                "--texts is missing: name the file with the texts that were rated or scored"
             )
         return example(name)
     from metassay.project.spreadsheets import summary

@@ -165,7 +165,7 @@ def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
         )
     if named and not ratings:
         raise BadInput(
-            "--ratings FILE: is missing; --scores names files of scores alone"
+            "--ratings FILE: is missing; --scores names only the files of scores"
         )
     return (scores, ratings) if named else (files[:-1], files[-1:])
 

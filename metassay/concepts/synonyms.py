@@ -127,7 +127,9 @@ def fit_synonyms(
     if others:
         raise BadInput(f"no such label: {others[0]!r}; use {', '.join(LABELS)}")
     if len({label == SYNONYMS for label in labels}) < 2:
-        raise BadInput("label pairs of synonyms and others; one of these lacks")
+        raise BadInput(
+            "the labels need pairs of synonyms and other pairs; one of the two is missing"
+        )
     idf = inverse_frequencies(concepts)
     rows = [describe_pair(pair, concepts, idf) for pair in pairs]
     forest = extra.module("sklearn.ensemble").RandomForestClassifier

@@ -70,7 +70,7 @@ def _read(paths: list[Path], concepts: set[str]) -> tuple[list[str], Any]:
     """Return all concepts of a file, and the vectors of the wanted ones, in its order."""
     file, *vocabularies = paths
     if (file.suffix == ".npy") != bool(vocabularies):
-        raise ValueError("a .npy needs a `vocabulary`, and nothing else has one")
+        raise ValueError("a .npy file needs a `vocabulary`, and no other file has one")
     if file.suffix == ".csv":
         return _read_csv(file, concepts)
     if file.suffix not in {".npy", ".parquet"}:
@@ -116,7 +116,7 @@ def _read_csv(file: Path, concepts: set[str]) -> tuple[list[str], list[Any]]:
         lines = csv.reader(opened)
         headings = next(lines, [])
         if not headings or any(map(_is_number, headings)):
-            raise ValueError("its first line has numbers where headings are wanted")
+            raise ValueError("its first line has numbers instead of headings")
         for name, *numbers in lines:
             names.append(name)
             if name in concepts:

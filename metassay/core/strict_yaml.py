@@ -175,7 +175,7 @@ def _keys(place: tuple[str, ...], keys: list[yaml.Node]) -> Iterator[str]:
         *former, last = map(str, sorted({_number(key) for key in equal}))
         where = f"lines {', '.join(former)} and {last}" if former else f"line {last}"
         name = " > ".join((*place, one_line(str(value))))
-        yield f"{name}: is there {count}, in {where}; keep one"
+        yield f"{name}: occurs {count}, in {where}; keep one"
 
 
 def merge_line(text: str) -> int:

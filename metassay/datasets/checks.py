@@ -98,7 +98,7 @@ def _check_unique(keys: Iterable[tuple[Place, dict[str, str]]], rows: Rows) -> N
         where = f"same as {file}{earlier.kind} {earlier.row}: {named}"
         rows.wrong(
             at,
-            f"the key ({', '.join(key)}) is there twice",
+            f"the key ({', '.join(key)}) occurs twice",
             where,
             "keep one of the two",
         )

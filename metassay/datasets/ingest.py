@@ -52,7 +52,7 @@ def ingest(
     """
     if reader is None:
         raise BadInput(
-            "the dataset has no reader, so it is no benchmark; choose another dataset"
+            "the dataset has no reader, so it cannot be a benchmark; choose another dataset"
         )
     if reader not in READERS and not is_path(reader):
         raise BadInput(f"reader {reader!r} is not known; choose from {sorted(READERS)}")

@@ -259,7 +259,7 @@ def _problems(name: str, dataset: Dataset) -> list[str]:
         problems.append("mirror: must be the name of one folder, without a path")
     for file_name, count in Counter(file.name for file in dataset.files).items():
         if count > 1:
-            problems.append(f"files: {file_name!r} is there {count} times; keep one")
+            problems.append(f"files: {file_name!r} occurs {count} times; keep one")
     for file in dataset.files:
         problems += _file(file, dataset)
     return problems

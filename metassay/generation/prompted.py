@@ -172,7 +172,7 @@ def _read_own_data(raw: Path, dataset: str, split: str) -> list[Example]:
     twice += _find_repeated(doc_id for doc_id, _ in references)
     remedy = "keep one source and one reference of it"
     raise_problems(
-        f"example set {place}: doc_id {shown(doc_id)} is there twice; {remedy}"
+        f"example set {place}: doc_id {shown(doc_id)} occurs twice; {remedy}"
         for doc_id in sorted(set(twice))
     )
     texts = dict(references)

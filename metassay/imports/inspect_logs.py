@@ -99,7 +99,7 @@ def _archive(task: Task) -> tuple[object, Iterator[Record]]:
             model = field_of(_member(task.path, archive, head), "eval.model")
     except Exception:  # noqa: BLE001 - damaged archives make readers raise errors of many types
         task.problems.add(
-            Place(task.path.name), "is damaged, or no log of Inspect", FIX
+            Place(task.path.name), "is damaged, or is not a log of Inspect", FIX
         )
         return None, iter(())
     return model, _samples(task, [name for name in names if _SAMPLE.fullmatch(name)])

@@ -283,7 +283,7 @@ def _parquet(path: Path, problems: Findings) -> Iterator[Part]:
         for batch in load(path).to_batches(_BATCH):
             yield from (Part((), row, is_element=True) for row in batch.to_pylist())
     except BadInput:
-        problems.add(Place(path.name), "is damaged or no Parquet file", FIX)
+        problems.add(Place(path.name), "is damaged or is not a Parquet file", FIX)
 
 
 def _lines(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:

@@ -167,15 +167,16 @@ def _members(options: CascadeOptions) -> dict[str, Chosen]:
         first.record.abstains(first.options)
     ):
         raise BadInput(
-            f"{name} never abstains as it is set, so the judge {THEN!r} would be asked nothing;"
-            " set abstain of that judge or unsure of the cascade, or choose another judge"
+            f"{name} never abstains with its settings, so the judge {THEN!r} would be asked"
+            " nothing; set abstain of that judge or unsure of the cascade, or choose another judge"
         )
     if options.unsure is not None and not both.intersection(
         first.record.likely(first.options)
     ):
         raise BadInput(
-            f"{name} gives no probability as it is set, so with unsure the judge {THEN!r} would be"
-            " asked for every label; set unsure to null, or choose a judge that gives one"
+            f"{name} gives no probability with its settings, so with unsure the judge"
+            f" {THEN!r} would be asked every question; set unsure to null, or choose a"
+            " judge with probabilities"
         )
     return members
 

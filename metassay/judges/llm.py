@@ -222,7 +222,7 @@ def _check_prompts(prompts: dict[str, str]) -> dict[str, str]:
     for question, file in prompts.items():
         if question not in _QUESTIONS:
             raise ValueError(
-                f"{question}: is no question; write one of {', '.join(_QUESTIONS)}"
+                f"{question}: is not a question; write one of {', '.join(_QUESTIONS)}"
             )
         path = Path(file)
         if path.is_absolute() or ".." in path.parts or path.suffix != ".yaml":

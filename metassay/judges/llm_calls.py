@@ -514,7 +514,7 @@ def _check_violations(most: int | None, violations: Sequence[Any]) -> Sequence[A
         raise ValueError("more violations than there can be")
     names = [v if isinstance(v, int) else _name(v) for v in violations]
     if "" in names or len({*names}) < len(names):
-        raise ValueError("a violation is there twice, or says nothing")
+        raise ValueError("a violation occurs twice, or is empty")
     return violations
 
 

@@ -188,7 +188,7 @@ def check(items: records.Items, n_labels: int, judges: Collection[str]) -> None:
             similar = by_folded.get(normalise(row.item))
             hint = f", which looks like {shown(similar)}" if similar is not None else ""
             problems.add(
-                row.at, "the item is not there", fix, f"item {shown(row.item)}{hint}"
+                row.at, "there is no such item", fix, f"item {shown(row.item)}{hint}"
             )
     for verdict in items.verdicts:
         _check_verdict(verdict, problems)
@@ -259,7 +259,7 @@ def _check_unique(
             where = ", ".join(
                 f"{n} {shown(v)}" for n, v in zip(names, key, strict=True)
             )
-            what = f"the same {' and '.join(names)} is there twice"
+            what = f"the same {' and '.join(names)} occurs twice"
             problems.add(row.at, what, "give each its own", where)
         keys.add(key)
 

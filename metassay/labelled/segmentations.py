@@ -93,7 +93,7 @@ def _check_documents(data: records.Documents) -> None:
         if key in keys:
             problems.add(
                 document.at,
-                "the same document is there twice",
+                "the same document occurs twice",
                 "give each its own id",
                 where,
             )

@@ -82,7 +82,7 @@ def _check_json(members: dict[str, Any]) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError):
         pass
     raise ValueError(
-        "holds what JSON cannot say; write texts, finite numbers, lists, mappings"
+        "holds a value that JSON does not have; write texts, finite numbers, lists, mappings"
     )
 
 
@@ -137,7 +137,7 @@ def _day(text: object) -> datetime.date:
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:
-        raise ValueError("no calendar has this day; correct it") from None
+        raise ValueError("this day does not exist; correct it") from None
 
 
 class Prices(Options):
@@ -294,7 +294,7 @@ def _problems(endpoint: EndpointOptions, where: str) -> Iterator[str]:
                 yield f"{path}: reads like a secret, which no file may hold; {remedy}"
     names = Counter(name.lower() for name in (*endpoint.headers, *endpoint.header_env))
     for name in sorted(name for name, count in names.items() if count > 1):
-        yield f"{where} > headers: {name} is there twice; remove one"
+        yield f"{where} > headers: {name} occurs twice; remove one"
     if (endpoint.kind == "azure") != (endpoint.api_version is not None):
         remedy = "kind azure needs it, openai does not know it; change one of them"
         yield f"{where} > api_version: {remedy}"

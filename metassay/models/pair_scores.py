@@ -335,8 +335,8 @@ def labels_of(names: Sequence[str]) -> tuple[str, ...]:
     ):
         quoted = ", ".join(map(repr, names))
         raise BadInput(
-            f"classes called {quoted} do not say what they mean; give `labels`, one for each in"
-            " their order, such as [not_entailment, entailment]"
+            f"the names of the classes, {quoted}, do not say what they mean; give `labels`, one"
+            " for each class in this order, such as [not_entailment, entailment]"
         )
     return tuple(labels)
 

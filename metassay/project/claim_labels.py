@@ -218,7 +218,7 @@ def _read_labels(
         labels = {1.0: names[0], 0.0: names[1]}
         return [labels.get(value) for value in values.tolist()], rule
     row = next(row for row, word in enumerate(words) if word in unknown)
-    what = f"column {quoted(column)} holds a word that is no answer to {instrument}"
+    what = f"column {quoted(column)} holds a word that is not an answer to {instrument}"
     fix = (
         f"write one of {', '.join(names)}; or say that nobody answered: --missing WORD"
     )
@@ -242,7 +242,7 @@ def _grades(
         elif cell.casefold() in missing:
             yield None
         else:
-            what = f"column {quoted(column)} holds a cell that is no grade"
+            what = f"column {quoted(column)} holds a cell that is not a grade"
             fix = f"write whole numbers from {answer.low:g} to {answer.high:g}"
             faults.add(sheet.cell(row, column), what, fix)
             return

@@ -60,7 +60,7 @@ def _model(request: str, stage: str) -> str:
         return str(json.loads(request)["model"])
     except (ValueError, TypeError, LookupError, RecursionError):
         raise BadInput(
-            f"responses: {stage}: a request is no question to a model; metassay run builds a"
+            f"responses: {stage}: a request is not a question to a model; metassay run builds a"
             " benchmark's tables again"
         ) from None
 

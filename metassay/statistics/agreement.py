@@ -113,7 +113,7 @@ def rated_items(ratings: ArrayLike, fewest: int = 2) -> RatedItems:
 def _rated(ratings: ArrayLike) -> Array:
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim != 2:
-        raise ValueError(f"want a raters x items array, got {table.shape}")
+        raise ValueError(f"expected a raters x items array, got {table.shape}")
     return np.where(np.isfinite(table), table, np.nan)
 
 
@@ -461,7 +461,7 @@ def compare_with_rater(
     table, scores = np.asarray(ratings, np.float64), np.asarray(metric, np.float64)
     if table.ndim != 3 or scores.shape[-2:] != table.shape[1:]:
         raise ValueError(
-            f"want raters x systems x documents and one system x document shape, got"
+            f"expected raters x systems x documents and one system x document shape, got"
             f" {table.shape}, {scores.shape}"
         )
     n_raters, groups = len(table), layout or default_layout(scores.shape)

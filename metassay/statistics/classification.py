@@ -258,7 +258,7 @@ def _label_pairs(
     clusters = cluster_codes(cluster, predicted.size)
     if predicted.shape != right.shape:
         raise ValueError(
-            f"want two arrays of equal length, got {predicted.shape}, {right.shape}"
+            f"expected two arrays of equal length, got {predicted.shape}, {right.shape}"
         )
     both = np.isfinite(predicted) & np.isfinite(right)
     missing = int(np.count_nonzero(np.isfinite(right) & ~both))

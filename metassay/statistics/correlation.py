@@ -154,7 +154,7 @@ def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
     a, b = (np.asarray(side, dtype=np.float64) for side in (metric, human))
     if min(a.ndim, b.ndim) < 2 or a.shape[-2:] != b.shape[-2:]:
         raise ValueError(
-            f"metric and human: want one shape (systems, documents), got {a.shape}, {b.shape}"
+            f"metric and human: expected one shape (systems, documents), got {a.shape}, {b.shape}"
         )
     a, b = np.broadcast_arrays(a, b)
     return a, b, np.isfinite(a) & np.isfinite(b)

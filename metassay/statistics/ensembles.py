@@ -78,7 +78,7 @@ def subsets(size: int) -> Mask:
     Raises ValueError for none or more than 12.
     """
     if not 1 <= size <= LARGEST:
-        raise ValueError(f"want 1 to {LARGEST} metrics, got {size}")
+        raise ValueError(f"expected 1 to {LARGEST} metrics, got {size}")
     numbers = np.arange(1, 2**size)
     members: Mask = (numbers[:, None] >> np.arange(size)) % 2 == 1
     order = np.argsort(np.sum(members, axis=1), kind="stable")
@@ -169,7 +169,9 @@ def select_complete(metrics: ArrayLike, human: ArrayLike) -> tuple[Array, Array,
     """Select the items with all scores; also return how many items have only some."""
     x, y = np.asarray(metrics, dtype=np.float64), np.asarray(human, dtype=np.float64)
     if x.ndim != 2 or y.shape != x.shape[1:]:
-        raise ValueError(f"want metrics x items and items, got {x.shape}, {y.shape}")
+        raise ValueError(
+            f"expected metrics x items and items, got {x.shape}, {y.shape}"
+        )
     present = np.isfinite(np.vstack((x, y)))
     rows = np.all(present, axis=0)
     missing = int(np.count_nonzero(np.any(present, axis=0) & ~rows))
@@ -259,7 +261,7 @@ def best_subset(
     size = np.unique(group).size
     if folds < 2 or size < 2 * folds:
         raise ValueError(
-            f"want 2 folds or more, of 2 groups or more: {folds} folds, {size} groups"
+            f"expected 2 folds or more, of 2 groups or more: {folds} folds, {size} groups"
         )
     fold = _folds(group, folds, rng)
     values = []

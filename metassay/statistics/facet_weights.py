@@ -50,7 +50,7 @@ def fit(
     times = np.asarray(counts, dtype=np.float64)
     if times.ndim != 2 or times.shape[1] != y.size:
         raise ValueError(
-            f"want counts of {y.size} texts in each row, got {times.shape}"
+            f"expected counts of {y.size} texts in each row, got {times.shape}"
         )
     if method == "complete":
         complete = present.all(axis=1)
@@ -93,7 +93,9 @@ def _check(overall: ArrayLike, shares: ArrayLike) -> tuple[Array, Array, Array]:
     # Overall scores, shares with 0 for NaN, and present.
     y, s = np.asarray(overall, dtype=np.float64), np.asarray(shares, dtype=np.float64)
     if y.ndim != 1 or s.ndim != 2 or len(s) != y.size:
-        raise ValueError(f"want (texts,) and (texts, facets), got {y.shape}, {s.shape}")
+        raise ValueError(
+            f"expected (texts,) and (texts, facets), got {y.shape}, {s.shape}"
+        )
     present = np.isfinite(s)
     if not (np.isfinite(y).all() and present.any(axis=1).all()):
         raise ValueError("a text has no overall score, or no facet")

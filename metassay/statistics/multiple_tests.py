@@ -34,7 +34,7 @@ def _family(p: ArrayLike) -> tuple[Array, Index, Array]:
     # The p values in ascending order, their places, and an array for the adjusted ones.
     values = np.asarray(p, dtype=np.float64)
     if values.ndim != 1 or np.any((values < 0) | (values > 1)):
-        raise ValueError("want a one-dimensional array of p values between 0 and 1")
+        raise ValueError("expected a one-dimensional array of p values between 0 and 1")
     defined = np.flatnonzero(~np.isnan(values))
     order = defined[np.argsort(values[defined], kind="stable")]
     return values[order], order, np.full(values.shape, np.nan)

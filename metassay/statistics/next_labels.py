@@ -43,7 +43,7 @@ def chances(worth: ArrayLike, n: int) -> Array:
     worths = np.asarray(worth, dtype=np.float64)
     if n < 1 or worths.ndim != 1 or (worths < 0).any() or not np.isfinite(worths).all():
         raise ValueError(
-            "want worths of 0 or more in one row, and at least 1 text to draw"
+            "expected worths of 0 or more in one row, and at least 1 text to draw"
         )
     if worths.size <= n:
         return np.ones(worths.size)

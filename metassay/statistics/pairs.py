@@ -60,9 +60,11 @@ def preference_agreement(
         np.asarray(row, dtype=np.float64) for row in (first, second, preferred)
     )
     if x.ndim != 1 or x.shape != y.shape or x.shape != people.shape or not epsilon >= 0:
-        raise ValueError("want three rows of one length, and an epsilon of 0 or more")
+        raise ValueError(
+            "expected three rows of one length, and an epsilon of 0 or more"
+        )
     if np.any((people < 0) | (people > 1)):
-        raise ValueError("want preferences of 0 to 1, NaN where people abstained")
+        raise ValueError("expected preferences of 0 to 1, NaN where people abstained")
     judged, scored = ~np.isnan(people), np.isfinite(x) & np.isfinite(y)
     both = judged & scored
     step = x[both] - y[both]
@@ -169,7 +171,7 @@ def pairwise_accuracy(
     negative epsilon, or shapes that differ.
     """
     if not epsilon >= 0:
-        raise ValueError(f"want an epsilon of 0 or more, got {epsilon}")
+        raise ValueError(f"expected an epsilon of 0 or more, got {epsilon}")
     a, b, missing = _cells(metric, human, level)
     pairs = _pairs(a, b)
     undefined = a.shape[1] - pairs.n_blocks if level == "document" else 0

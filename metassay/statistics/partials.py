@@ -60,7 +60,7 @@ def most_abstractive(
     shapes that differ.
     """
     if not 0 < share <= 1:
-        raise ValueError(f"want a share above 0 and up to 1, got {share}")
+        raise ValueError(f"expected a share above 0 and up to 1, got {share}")
     copied = matrices(coverage, human)[0]
 
     def correlate_group(a: Array, b: Array, present: Mask) -> Correlation:

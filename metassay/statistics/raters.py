@@ -108,10 +108,10 @@ def annotator_test(
     labels, table = np.asarray(judge, np.float64), np.asarray(ratings, np.float64)
     if table.ndim != 2 or labels.shape != table.shape[1:]:
         raise ValueError(
-            f"want raters x items and a judge's, got {table.shape}, {labels.shape}"
+            f"expected raters x items and a judge's, got {table.shape}, {labels.shape}"
         )
     if not 0 <= epsilon < 1:
-        raise ValueError(f"want an epsilon of 0 or more and below 1, got {epsilon}")
+        raise ValueError(f"expected an epsilon of 0 or more and below 1, got {epsilon}")
     clusters = cluster_codes(cluster, labels.size)
     weights = _weights(weight, labels.size)
     rows = [
@@ -531,7 +531,7 @@ def _verdicts(judge: ArrayLike, ratings: ArrayLike) -> tuple[Array, Array]:
     verdict, table = shares.pass_or_fail(judge), np.asarray(ratings, np.float64)
     if table.ndim != 2 or verdict.shape != table.shape[1:]:
         raise ValueError(
-            f"want raters x items and verdicts, got {table.shape}, {verdict.shape}"
+            f"expected raters x items and verdicts, got {table.shape}, {verdict.shape}"
         )
     shares.pass_or_fail(table.ravel())
     return verdict, table

@@ -230,7 +230,7 @@ def cluster_codes(cluster: ArrayLike | None, n: int) -> Clusters:
         return np.arange(n, dtype=np.intp)
     _, codes = np.unique(np.asarray(cluster), return_inverse=True)
     if codes.shape != (n,):
-        raise ValueError(f"want a cluster for each of {n} texts, got {codes.shape}")
+        raise ValueError(f"expected a cluster for each of {n} texts, got {codes.shape}")
     return np.asarray(codes, dtype=np.intp)
 
 
@@ -297,7 +297,7 @@ def probabilities(judge: ArrayLike) -> Array:
     """Check judgments (n,) and return them; NaN stays. Raises ValueError outside 0 to 1."""
     values = np.asarray(judge, dtype=np.float64)
     if values.ndim != 1 or ((values < 0) | (values > 1)).any():
-        raise ValueError("want one row of judgments or probabilities, 0 to 1")
+        raise ValueError("expected one row of judgments or probabilities, 0 to 1")
     return values
 
 
@@ -311,7 +311,7 @@ def pass_or_fail(people: ArrayLike) -> Array:
     """Check ratings (n,) and return them: 1, 0 or NaN. Raises ValueError for anything else."""
     values = np.asarray(people, dtype=np.float64)
     if values.ndim != 1 or not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
-        raise ValueError("want one row of 0 and 1, NaN where nobody rated")
+        raise ValueError("expected one row of 0 and 1, NaN where nobody rated")
     return values
 
 
@@ -438,7 +438,7 @@ def _rows(judge: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
     )
     if scores.ndim != 1 or scores.shape != people.shape:
         raise ValueError(
-            f"want two rows of equal length, got {scores.shape}, {people.shape}"
+            f"expected two rows of equal length, got {scores.shape}, {people.shape}"
         )
     return scores, people
 
@@ -613,7 +613,7 @@ def labels_needed(
     unless 0 < width < 1.
     """
     if not 0 < width < 1:
-        raise ValueError(f"want a width between 0 and 1, got {width}")
+        raise ValueError(f"expected a width between 0 and 1, got {width}")
     judgment, human = judgments(judge, threshold), pass_or_fail(people)
     judged = np.isfinite(judgment)
     f, y = judgment[judged], human[judged]

@@ -108,7 +108,7 @@ def assign(
     fewer raters than `per_item`.
     """
     if not 1 <= per_item <= len(raters):
-        raise ValueError(f"want 1 to {len(raters)} raters per item, not {per_item}")
+        raise ValueError(f"expected 1 to {len(raters)} raters per item, not {per_item}")
     by_rater: dict[str, list[str]] = {rater: [] for rater in raters}
     of_systems: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     shared: Counter[frozenset[str]] = Counter()

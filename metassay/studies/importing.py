@@ -67,7 +67,7 @@ def read_files(files: Sequence[Path], formats: Sequence[Format]) -> list[Returne
         if not fitting:
             endings = ", ".join(ending for form in formats for ending in form.endings)
             problems.add(
-                Place(file.name), "is no sheet", f"name files that end in {endings}"
+                Place(file.name), "is not a sheet", f"name files that end in {endings}"
             )
         else:
             rows += fitting[0].read(file, problems)
@@ -199,7 +199,7 @@ def _count_absent(
             fix = "add the rater's sheet, or give --partial"
             problems.add(Place(FILE), what, fix, f"{len(row_ids)} rows were sent")
         else:
-            what = f"{len(absent)} of {len(row_ids)} rows of rater {shown(rater)} are not there"
+            what = f"{len(absent)} of {len(row_ids)} rows of rater {shown(rater)} are missing"
             fix = "restore them (with empty cells if they were not rated), or give --partial"
             problems.add(
                 Place(places[rater].file), what, fix, f"first: row {absent[0]}"
@@ -230,8 +230,10 @@ def _answers(
         try:
             yield column, parse_answer(question, row.answers[column])
         except ValueError as error:
-            what = f"column {shown(column)}: the answer {error}"
-            fix = f"allowed: {question.allowed}; leave it empty where it cannot be said"
+            what = f"column {shown(column)}: {shown(row.answers[column])} {error}"
+            fix = (
+                f"write {question.allowed}, or leave it empty if the rater cannot tell"
+            )
             problems.add(row.at, what, fix, where)
     for column in sorted(columns & set(row.answers) - set(sent.questions)):
         if clean_cell(row.answers[column]):

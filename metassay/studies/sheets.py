@@ -103,7 +103,7 @@ def read_rows(
         fix = "restore the first row as it was sent out"
         problems.add(at, f"column {name!r} is missing in the first row", fix)
     for name in twice:
-        problems.add(at, f"column {shown(name)} is there twice", "remove one of them")
+        problems.add(at, f"column {shown(name)} occurs twice", "remove one of them")
     if missing or twice:
         return []
     return [row for line in table[1:] for row in _read_row(*line, names, problems)]
@@ -154,11 +154,11 @@ def parse_answer(question: Question, cell: str) -> float | None:
             same_number = number is not None and number == finite_number(choice.word)
             if same_number or answer.casefold() == choice.word.casefold():
                 return choice.value
-        raise ValueError("is none of the answers that are allowed")
+        raise ValueError("is not allowed")
     if number is None:
         raise ValueError("is not a number")
     if question.whole and number != int(number):
-        raise ValueError("is no whole number")
+        raise ValueError("is not a whole number")
     if number > question.high and question.capped:
         raise ValueError(f"is over the cap of {question.high:g}")
     if not question.low <= number <= question.high:

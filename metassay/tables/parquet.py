@@ -259,7 +259,7 @@ def _validate(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.
         if column.type == pa.float64():
             finite = pc.fill_null(pc.is_finite(rows[name]), fill_value=True)
             wrong[f"{name!r} is not a finite number"] = ~finite.to_numpy()
-    wrong["the key is there twice"] = keys.duplicated().to_numpy()
+    wrong["the key occurs twice"] = keys.duplicated().to_numpy()
     problems = []
     for what, bad in wrong.items():
         if bad.any():

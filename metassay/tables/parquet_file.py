@@ -41,9 +41,9 @@ def load(file: Path, shared: Sequence[str] = ()) -> pa.Table:
         rows.validate(full=True)
         _ = rows.schema.names  # decoded here
     except PermissionError:
-        raise BadInput(f"{file} may not be read by you") from None
+        raise BadInput(f"{file} cannot be read: you have no permission") from None
     except DAMAGE as error:
-        raise BadInput(f"{file} is damaged or no Parquet file") from error
+        raise BadInput(f"{file} is damaged or is not a Parquet file") from error
     if rows.num_rows != n_rows:
         raise BadInput(
             f"{file} is damaged: it has {rows.num_rows} rows and counts {n_rows}"

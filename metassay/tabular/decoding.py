@@ -136,9 +136,7 @@ def check_names(paths: Sequence[Path], problems: Findings) -> None:
             problems.add(Place(path.name), "is named twice", "name it once")
     for name, n in Counter(path.name for path in files).items():
         if n > 1:
-            what = (
-                f"{n} files have this name, by which raters and messages are told apart"
-            )
+            what = f"{n} files have this name, which distinguishes raters and messages"
             problems.add(Place(name), what, "rename all but one of them")
 
 
@@ -338,7 +336,7 @@ def _make_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for name, value in pairs:
         if name in members:
-            raise _NotStrictError(f"key {shown(name)} is there twice")
+            raise _NotStrictError(f"key {shown(name)} occurs twice")
         members[name] = value
     return members
 
@@ -360,7 +358,7 @@ def check_header(
     for column in missing:
         problems.add(at, f"column {column!r} is missing", named)
     for column in repeated:
-        problems.add(at, f"column {shown(column)} is there twice", "remove one of them")
+        problems.add(at, f"column {shown(column)} occurs twice", "remove one of them")
     if unknown:
         # Not quoted: if the header is missing, these are data.
         what = f"{len(unknown)} column(s) are unknown"

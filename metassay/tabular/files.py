@@ -171,7 +171,7 @@ def _read_parquet(path: Path, problems: Findings, remedy: str) -> Sheet | None:
     try:
         table = load(path)
     except BadInput:
-        what = "is damaged or no Parquet file"
+        what = "is damaged or is not a Parquet file"
         problems.add(Place(path.name), what, "write it again, or as CSV")
         return None
     return arrow_sheet(table, path.name, problems, remedy, "record")

@@ -73,7 +73,10 @@ def direction(
     else:
         better, why = guess_direction(name), BY_NAME
     if criterion and better == "neither":
-        what = f"{quoted(name)} is a criterion, and nothing tells whether more of it is better"
+        what = (
+            f"{quoted(name)} is a criterion, and its name does not say whether more of it"
+            " is better"
+        )
         higher, lower = write_names("--higher", [name]), write_names("--lower", [name])
         options = f"{higher} or {lower}"
         fix = f"say {options}, or leave its column out of the file"

@@ -450,7 +450,7 @@ def name_columns(
     for column, count in Counter(filter(None, names)).items():
         if count > 1:
             times = "twice" if count == 2 else f"{count} times"
-            what = f"column {quoted(column)} is there {times}"
+            what = f"column {quoted(column)} occurs {times}"
             faults.append((what, "rename or remove one of them"))
     for what, fix in faults:
         problems.add(at, what, fix)

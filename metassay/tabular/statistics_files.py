@@ -36,7 +36,9 @@ def read_labelled(path: Path, problems: Findings) -> Labelled | None:
     except Exception:  # noqa: BLE001 - damaged files raise errors of many types
         program = "SPSS" if spss else "Stata"
         fix = "write it again, or save it as CSV"
-        problems.add(Place(path.name), f"is damaged, or no file of {program}", fix)
+        problems.add(
+            Place(path.name), f"is damaged, or is not a file of {program}", fix
+        )
         return None
     cells = {n: _apply(frame[n], labels.get(n, {})) for n in map(str, frame)}
     labels = {name: of_column for name, of_column in labels.items() if of_column}

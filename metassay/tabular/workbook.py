@@ -227,7 +227,7 @@ def _read_others(path: Path, problems: Findings) -> list[Page]:
             hidden = sheet.visible != SheetVisibleEnum.Visible
             pages += [Page(sheet.name, rows, hidden=hidden)] if rows else []
     except Exception:  # noqa: BLE001 - a damaged file raises errors of many types
-        problems.add(Place(name), "is damaged, or no workbook", "save it as XLSX")
+        problems.add(Place(name), "is damaged, or is not a workbook", "save it as XLSX")
         return []
     return pages
 
@@ -269,7 +269,7 @@ def _pages(path: Path) -> Iterator[Page]:
         with contextlib.closing(_Workbook(path)) as book:
             for title, part in book.pages.items():
                 if part is None:
-                    raise ValueError("names a page that it does not hold")
+                    raise ValueError("lists a page that it does not contain")
                 merged, formulas = list[str](), list[tuple[str, str]]()
                 rows = list(_rows(book.rows(part, merged, formulas), path.name))
                 width = max((len(cells) for _, cells in rows), default=0)
@@ -286,7 +286,7 @@ def _rows(
     for number, cells in rows:
         columns = [0, *(column for column, _ in cells)]
         if not last < number <= _LAST_ROW or any(b <= a for a, b in pairwise(columns)):
-            raise ValueError("a row or a cell is there twice, or in the wrong order")
+            raise ValueError("a row or a cell occurs twice, or in the wrong order")
         last = number
         if all(text is None for _, text in cells):
             continue

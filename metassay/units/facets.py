@@ -33,7 +33,7 @@ Facet = Annotated[Name, refuse(lambda name: _IS_WHOLE if name == FULL else None)
 def check_unique(facets: Sequence[Any]) -> Sequence[Any]:
     """Check that names of facets are unique; ValueError otherwise."""
     if len(set(map(str, facets))) < len(facets):
-        raise ValueError("a facet is there twice; name each once")
+        raise ValueError("a facet occurs twice; name each once")
     return facets
 
 

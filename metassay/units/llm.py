@@ -135,7 +135,7 @@ class LlmClaimOptions(LlmOptions):
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         if self.least > self.most:
-            raise ValueError("least is more than most; exchange them")
+            raise ValueError("least is larger than most; swap them")
         return self
 
 

@@ -163,7 +163,7 @@ def test_faults_of_both_frames_come_at_once_with_their_labels(frames) -> None:
         (lambda s: s.iloc[:0], "scores: has no row"),
         (
             lambda s: s.set_axis([*TEXT, "m", "m", "n"], axis=1),
-            "scores: column 'm' is there twice",
+            "scores: column 'm' occurs twice",
         ),
         (lambda s: s.assign(doc_id=None), "40 rows: 'doc_id' is empty (first: row 0);"),
         (lambda s: s.assign(author="a"), "both of the columns 'system' and 'author'"),

@@ -262,7 +262,7 @@ def test_findings_hold_no_text_that_stands_for_a_key() -> None:
 
 
 def test_what_seems_to_belong_together_can_be_said_to_stand_alone() -> None:
-    """Each text is there twice, by two systems and in two documents that are called alike."""
+    """Each text occurs twice, by two systems and in two documents that are called alike."""
     frames = study("abcd", 12, "d", 5)
     more = [frame.assign(system=frame["system"] + "2") for frame in frames]
     more[0]["good"] += 1e-3 * np.arange(len(more[0])) ** 0.5

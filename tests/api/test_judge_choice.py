@@ -72,9 +72,9 @@ def test_the_judge_in_use_is_the_one_named_first():
         (
             verdicts(0.8),
             "agreement",
-            "there is one judge, judge_a; choose takes several",
+            "there is only one judge, judge_a; choose needs several",
         ),
-        (verdicts(0.8, 0.9, n=30), "agreement", "10 documents .* takes 12 or more"),
+        (verdicts(0.8, 0.9, n=30), "agreement", "10 documents .* needs 12 or more"),
     ],
 )
 def test_what_cannot_be_chosen_is_refused(frame, choose, remedy):

@@ -138,7 +138,7 @@ def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("doc_id,system,m,m\nd,a,1,1\n", "column 'm' is there twice"),
+        ("doc_id,system,m,m\nd,a,1,1\n", "column 'm' occurs twice"),
         ("system,m\na,1\n", "column 'doc_id' is missing; name it in the header"),
         ("doc_id,m\nd,1\n", "column 'system' is missing"),
         (
@@ -188,7 +188,7 @@ def test_ratings_repeat_by_rater_and_criterion(here) -> None:
     (line,) = faults_of(f"{text}claim:1\n", "ratings.csv")
     assert "line 4: 'unit' is not 'text'" in line
     (line,) = faults_of("doc_id,system,m\n", "scores.parquet")
-    assert "is damaged or no Parquet file" in line
+    assert "is damaged or is not a Parquet file" in line
 
 
 def test_both_files_faults_come_at_once(here, capsys) -> None:

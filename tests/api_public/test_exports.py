@@ -109,7 +109,7 @@ def test_agreement_is_that_of_scikit_learn() -> None:
             lambda: metassay.correlate(GOOD, HUMAN, level="text"),
             "level='text' is not known",
         ),
-        (lambda: metassay.correlate(GOOD, HUMAN[0]), "want one shape"),
+        (lambda: metassay.correlate(GOOD, HUMAN[0]), "expected one shape"),
         (
             lambda: metassay.correlate(GOOD, HUMAN, coefficient="tau"),
             "coefficient='tau'",

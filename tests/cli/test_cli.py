@@ -117,7 +117,7 @@ def test_validate_names_every_problem_in_one_go_and_nothing_runs(here, capsys):
         "> dataset: reader 'wice' is for tests of judges; give this folder a `test`",
         "> options > ways: Input should be 2 or 3",
         "meta_evaluation > compared: no metric is called 'rouge7'",
-        "is damaged or no Parquet file",
+        "is damaged or is not a Parquet file",
         "no table is called 'nonsense'",
     ):
         assert words in error, words

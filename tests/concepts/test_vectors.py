@@ -116,7 +116,7 @@ NONE = "no vectors can be read"
         ("v.csv", text("c,x,y\nfever,1,nan\n"), "no finite vector"),
         ("v.csv", text("c,x,y\nfever,1,2\nfever,1,2\n"), "different concepts"),
         ("v.csv", text(""), NONE),
-        ("v.parquet", text("no"), "is damaged or no Parquet file"),
+        ("v.parquet", text("no"), "is damaged or is not a Parquet file"),
         ("v.npy", text("no"), "needs a `vocabulary`"),
         (
             "v.npy",

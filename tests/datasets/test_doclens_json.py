@@ -82,7 +82,7 @@ def test_what_is_not_read_or_absent_is_a_warning(tmp_path: Path) -> None:
         ),
         (
             [record("a")] * 2,
-            "record 2: the key (doc_id, author, part) is there twice (same as rec",
+            "record 2: the key (doc_id, author, part) occurs twice (same as rec",
         ),
         (["text"], "record 1: is not an object with named values; write"),
         ({"a": 1}, "is not a list of records; docs/data-files.md"),

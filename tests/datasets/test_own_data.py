@@ -171,7 +171,7 @@ def test_scores_of_their_own_metrics_come_along(folder: Path) -> None:
         "scores.csv: line 8: 'value' is not a finite number; write a number, or nothing where the",
         "scores.csv: line 9: 'metric'",
         "scores.csv: line 10: 'better' is wrong: input should be 'higher', 'lower' or 'neither'",
-        "scores.csv: line 6: the key (doc_id, author, part, metric) is there twice",
+        "scores.csv: line 6: the key (doc_id, author, part, metric) occurs twice",
         "scores.csv: line 8: a score is of a text that is not in texts.jsonl",
     ):
         assert any(line.startswith(start) for line in lines), (start, lines)
@@ -248,11 +248,11 @@ line 1: column 'criterion' is missing; line 1 must name the columns: study,
 ["Zanzibar"]
 line 7: is not an object with named values; write
 {"doc_id": "d2", "doc_id": "d3", "author": "c", "text": "Zanzibar"}
-line 7: is not strict JSON (key 'doc_id' is there twice); correct it
+line 7: is not strict JSON (key 'doc_id' occurs twice); correct it
 {"author": "alpha", "text": "Zanzibar"}
 line 7: 'doc_id' is missing; add it
 {"doc_id": "d1", "author": "alpha", "part": "full", "text": "Zanzibar"}
-line 7: the key (doc_id, author, part) is there twice (same as line 2: doc_id 'd1', author 'alpha'
+line 7: the key (doc_id, author, part) occurs twice (same as line 2: doc_id 'd1', author 'alpha'
 {"doc_id": "d9", "author": "alpha", "text": "Zanzibar"}
 line 7: the document is not in sources.jsonl (doc_id 'd9'); correct its doc_id or add its source
 {"doc_id": "d1 ", "author": "gamma", "text": "Zanzibar"}
@@ -264,7 +264,7 @@ line 3: is not strict JSON (NaN is not a JSON number); correct it
 line 3: 'doc_id' is wrong: input should be a valid string; correct it
 ## ratings.csv end
 s,d1,alpha,ann,usefulness,5,text,full
-line 7: the key (study, doc_id, author, part, unit, rater, criterion) is there twice (same as line
+line 7: the key (study, doc_id, author, part, unit, rater, criterion) occurs twice (same as line
 s,d1,alpha,cat,usefulness,5
 line 7: does not have the 8 cells of the header (6 cells); add or remove
 s,d1,alpha,cat,usefulness,"5,text,full
@@ -293,7 +293,7 @@ line 7: 'rater' is empty; fill it in
 {"doc_id": "D1", "author": "alpha", "part": "aim", "text": "Zanzibar"}
 line 3: a facet is of a text that is not in texts.jsonl (doc_id 'D1', author 'alpha'); correct
 {"doc_id": "d1", "author": "alpha", "part": "finding", "text": "Zanzibar"}
-line 3: the key (doc_id, author, part) is there twice (same as line 2: doc_id 'd1', author 'alpha'
+line 3: the key (doc_id, author, part) occurs twice (same as line 2: doc_id 'd1', author 'alpha'
 {"doc_id": "d1", "author": "alpha", "part": "aim", "text": " \n"}
 line 3: 'text' is empty; write it, or remove the line if the text lacks
 {"doc_id": "d1", "author": "alpha", "text": "Zanzibar"}
@@ -312,13 +312,13 @@ def bad() -> Iterator[tuple[str, str, str, str]]:
         "sources.jsonl",
         "end",
         SOURCES[0],
-        "line 3: the key (doc_id) is there twice (same as li",
+        "line 3: the key (doc_id) occurs twice (same as li",
     )
     yield (
         "ratings.csv",
         "0",
         HEADER.replace("part", "unit"),
-        "line 1: column 'unit' is there twice",
+        "line 1: column 'unit' occurs twice",
     )
     yield (
         "ratings.csv",

@@ -119,7 +119,7 @@ _ODD = [" > folder: has blanks at an end, or what does not print; clean it"]
             },
             [
                 " > mirror: must be the name of one folder, without a path",
-                " > files: '../a' is there 2 times; keep one",
+                " > files: '../a' occurs 2 times; keep one",
                 *[
                     " > files > '../a' > must be a file name, without a path",
                     " > files > '../a' > url: must begin with https://",

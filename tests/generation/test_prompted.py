@@ -550,7 +550,7 @@ def test_an_example_that_is_there_twice_is_named(raw: Path, file: str) -> None:
     path = raw / "ward/dev" / file
     path.write_text("\n".join([path.read_text(encoding="utf-8")] * 2), encoding="utf-8")
     with pytest.raises(
-        BadInput, match="ward/dev: doc_id 'a/1' is there twice; keep one source"
+        BadInput, match="ward/dev: doc_id 'a/1' occurs twice; keep one source"
     ):
         read_examples([WARD], raw)
 

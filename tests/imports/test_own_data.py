@@ -184,7 +184,7 @@ def test_other_files_are_described_in_a_line(importer, tmp_path) -> None:
         "weave.xlsx: is a table",
         "ann.json: is a sheet of a study of Metassay; metassay study import reads it",
         "x.json: is JSON with nothing that can be read, and not a log of Inspect;",
-        "x.eval: is damaged, or no log of Inspect",
+        "x.eval: is damaged, or is not a log of Inspect",
         "absent.json: is not in ",
     )
     assert len(lines) == len(starts)

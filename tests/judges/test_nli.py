@@ -499,7 +499,7 @@ CAUSAL_BLOCK = {"form": "causal", "template": TEMPLATE, "words": WORDS}
         (
             ("roberta", BINARY),
             {},
-            "classes called '0', '1' do not say what they mean; give",
+            "the names of the classes, '0', '1', do not say what they mean; give",
         ),
         (
             ("roberta", BINARY),

@@ -205,7 +205,7 @@ PROMPT = {"template": "{premise} {hypothesis}", "words": WORDS}
         (
             "classification",
             {"labels": ["a", "b"]},
-            "classes called 'a', 'b' do not say",
+            "the names of the classes, 'a', 'b', do not say",
         ),
         ("classification", {"abstain": [0.6, 0.7]}, "around the threshold"),
         (

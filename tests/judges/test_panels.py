@@ -267,7 +267,8 @@ LLM = {
 }
 LIKELY = LLM | {"probability": "logprobs"}
 ABSTAIN = {"abstain": [0.4, 0.6]}
-NEVER, UNLIKELY = "never abstains as it is set", "gives no probability as it is set"
+NEVER = "never abstains with its settings"
+UNLIKELY = "gives no probability with its settings"
 
 
 def jury_block(*members: Any, **more: Any) -> Any:

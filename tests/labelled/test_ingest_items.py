@@ -153,18 +153,18 @@ def test_everything_that_is_wrong_comes_at_once(ingested):
     lines = problems(ingested, items, judges=["lexical"])
     assert len(lines) == 14
     for start in (
-        "line 2: the same item is there twice (item 'i1'); give each its own",
+        "line 2: the same item occurs twice (item 'i1'); give each its own",
         "line 3: has no premise for judges to read (item 'e'); add it, or write judges: []",
         "line 4: a premise is blank (item 'f')",
         "line 5: has no hypothesis for judges to read (item 'g')",
         "line 6: 'item' is empty, has blanks at an end, or characters that do not print",
         "line 7: the subset's name is taken ('all subsets'); choose another",
         "line 8: 'subset' is empty",
-        "2 lines: the item is not there (first: line 11, item 'nobody')",
+        "2 lines: there is no such item (first: line 11, item 'nobody')",
         "line 12: a verdict has neither label nor probability (item 'e', judge 'paper')",
         "line 13: the probability is not within 0 to 1",
         "line 14: a verdict that failed has a label",
-        "line 16: the same item and judge is there twice (item 'g', judge 'lexical')",
+        "line 16: the same item and judge occurs twice (item 'g', judge 'lexical')",
         "line 15: the name of a judge with verdicts in the data is that of a judge in params.yaml",
         "line 21: the name of a rater is that of a judge with verdicts in the data ('paper')",
     ):
@@ -346,7 +346,7 @@ def test_what_is_wrong_in_files_of_claims(tmp_path):
     lines = problems(claims, folder, "lexical")
     for start in (
         "claims.csv: line 4: 'item' has blanks at an end",
-        "labels.csv: line 4: the item is not there (item 'C2', which looks like 'c2')",
+        "labels.csv: line 4: there is no such item (item 'C2', which looks like 'c2')",
         "labels.csv: line 5: 'label' is wrong: input should be 'entailed', 'not_entailed' or ''",
         "verdicts.csv: line 2: 'label' is wrong",
         "verdicts.csv: line 3: 'probability' is not a finite number; write a number from 0 to 1",

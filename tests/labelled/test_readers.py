@@ -158,7 +158,7 @@ def test_what_is_wrong_in_llm_aggrefact(tmp_path: Path) -> None:
         "a.jsonl: line 1: 'label' is wrong: input should be 0 or 1"
     )
     assert lines[1].startswith("b.csv: line 1: column 'claim' is missing;")
-    assert lines[2] == "c.parquet: is damaged or no Parquet file; fetch it again"
+    assert lines[2] == "c.parquet: is damaged or is not a Parquet file; fetch it again"
     assert lines[3].startswith("d.parquet: column 'claim' is missing;")
 
 

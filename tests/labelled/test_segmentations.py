@@ -103,7 +103,7 @@ def test_every_problem_comes_at_once(tmp_path: Path) -> None:
     twice, spaced, yaml = problems(
         line("d1", "method"), line("d1", "a b"), line("d2", "no")
     )
-    assert "a.jsonl: line 2: the same document is there twice (document 'd1')" in twice
+    assert "a.jsonl: line 2: the same document occurs twice (document 'd1')" in twice
     assert "a label cannot be a facet's name ('a b')" in spaced
     assert "a label cannot be a facet's name ('no')" in yaml
     right = line("d1", "method", "result")

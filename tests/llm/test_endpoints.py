@@ -120,10 +120,10 @@ def test_headers_hold_no_secrets_and_bodies_nothing_that_has_a_key_of_its_own() 
         "endpoints > ward > headers > X B",
         "endpoints > cloud > headers > Api-Key: reads like a secret",
         "endpoints > cloud > headers > Host: is not yours to set",
-        "endpoints > cloud > headers: x-tenant is there twice",
+        "endpoints > cloud > headers: x-tenant occurs twice",
         "models > small > extra_body > temperature: set the model's own; remove it",
         "models > small > extra_body > stream: one whole answer is read; remove it",
-        "models > large > extra_body: holds what JSON cannot say",
+        "models > large > extra_body: holds a value that JSON does not have",
     ):
         assert expected in text
     assert "top_k" not in text

@@ -197,7 +197,7 @@ def test_values_are_put_in_by_kind_and_a_place_within_a_value_stays_text(
         ("purpose: Ask.", "", "purpose: missing"),
         ("count: text", "count: number", "Input should be 'data' or 'text'"),
         ("purpose: Ask.", "purpose: [", "not readable as YAML"),
-        ("purpose: Ask.", "purpose: Ask.\npurpose: Tell.", "purpose: is there twice"),
+        ("purpose: Ask.", "purpose: Ask.\npurpose: Tell.", "purpose: occurs twice"),
     ],
 )
 def test_a_faulty_file_is_refused(tmp_path, old: str, new: str, complaint: str) -> None:

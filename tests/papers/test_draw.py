@@ -192,7 +192,7 @@ def test_a_record_that_is_wrong_is_told_and_the_others_are_drawn(
     ("content", "problem"),
     [
         (b"PAR1 and then nothing", "leaderboard: .*leaderboard.parquet.*"),
-        (b"", "leaderboard.parquet is damaged or no Parquet file"),
+        (b"", "leaderboard.parquet is damaged or is not a Parquet file"),
         ("drop", "without 'macro'"),
         ("nan", "'macro' is not a finite number in 4 row"),
         ("folder", "leaderboard.parquet is not a file"),

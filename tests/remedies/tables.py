@@ -102,6 +102,6 @@ def status(table: str, name: str, usual: str, odd: str) -> str:
 
 
 def one_more_row(table: str) -> str:
-    """A table whose last row is there twice."""
+    """A table whose last row occurs twice."""
     last = table.splitlines()[-1]
     return f"{table}{last}\n"

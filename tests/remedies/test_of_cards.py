@@ -46,7 +46,7 @@ REFUSALS: dict[str, Refusal] = {
     "a file that is no text": Refusal(
         "judge-check v.csv --card new",
         {**FILES, "new/choices.json": OPTIONS, "new/card.csv": b"\xff\xfe\x00"},
-        "new/card.csv: this is no card",
+        "new/card.csv: this is not a card",
         "metassay judge-check FILE --out FOLDER",
         (retype("--card new", "--card old"),),
     ),
@@ -114,7 +114,7 @@ REFUSALS: dict[str, Refusal] = {
     "a choice among one": Refusal(
         CHOOSE.replace("judge_a judge_b", "judge_a"),
         {"v.csv": TWO_JUDGES},
-        "there is one judge, judge_a",
+        "there is only one judge, judge_a",
         "--judge COLUMN COLUMN",
         (retype("--judge judge_a", "--judge judge_a judge_b"),),
     ),
@@ -122,13 +122,13 @@ REFUSALS: dict[str, Refusal] = {
         CHOOSE,
         {"v.csv": _labelled("judge_a,judge_b", 8)},
         "8 documents have a label and a verdict of every judge",
-        "--choose takes 12 or more",
+        "--choose needs 12 or more",
         (write("v.csv", TWO_JUDGES),),
     ),
     "a choice by labels that are nearly all the same": Refusal(
         CHOOSE.replace("agreement", "balanced_accuracy"),
         {"v.csv": ONE_FAIL},
-        "people's labels of a half of the documents are all the same",
+        "in one half of the documents people's labels are all the same",
         "or write --choose agreement",
         (retype("--choose balanced_accuracy", "--choose agreement"),),
     ),

@@ -100,7 +100,7 @@ REFUSALS: dict[str, Refusal] = {
     "a damaged log": Refusal(
         "import inspect log.eval --out imported",
         {"log.eval": b"PK\3\4 no archive", "log.json": LOG},
-        "log.eval: is damaged, or no log of Inspect",
+        "log.eval: is damaged, or is not a log of Inspect",
         "write it again, or correct it",
         (retype("log.eval", "log.json"),),
     ),
@@ -117,7 +117,7 @@ REFUSALS: dict[str, Refusal] = {
             "a.parquet": b"PAR1PAR1",
             "a.csv": "span_id,annotator_kind,name,score\ns,HUMAN,ok,1\n",
         },
-        "a.parquet: is damaged or no Parquet file",
+        "a.parquet: is damaged or is not a Parquet file",
         "write it again, or correct it",
         (retype("a.parquet", "a.csv"),),
     ),

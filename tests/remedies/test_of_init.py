@@ -105,7 +105,7 @@ REFUSALS: dict[str, Refusal] = {
     "ratings without texts": Refusal(
         "init study --ratings r.csv --yes",
         FILES,
-        "--texts is missing: ratings and scores are of texts",
+        "--texts is missing: name the file with the texts",
         "name their file",
         (retype("--ratings", "--texts t.csv --ratings"),),
     ),
@@ -162,7 +162,7 @@ REFUSALS: dict[str, Refusal] = {
     "private texts for a model": Refusal(
         f"{RATED} --model m --base-url {ADDRESS}",
         {**FILES, "t.csv": SOURCES},
-        "the texts of your spreadsheets are private, and the model would be sent them",
+        "the texts of your spreadsheets are private, and they would be sent to the model",
         "add --sends private",
         (add("--sends private"),),
     ),
@@ -393,7 +393,7 @@ REFUSALS: dict[str, Refusal] = {
     "documents without their zeros": Refusal(
         RATED,
         {"t.csv": TEXTS.replace("\nd", "\n00"), "r.csv": RATINGS.replace("\nd", "\n")},
-        "names documents as the texts do, but for zeros, case or .0",
+        "names the same documents as the texts, except for zeros, case or .0",
         "write them alike",
         (write("r.csv", RATINGS.replace("\nd", "\n00")),),
     ),
@@ -407,7 +407,7 @@ REFUSALS: dict[str, Refusal] = {
     "a row twice": Refusal(
         RATED,
         {**FILES, "r.csv": one_more_row(RATINGS)},
-        "is there twice",
+        "occurs twice",
         "keep one of the two",
         (write("r.csv", RATINGS),),
     ),

@@ -126,7 +126,7 @@ REFUSALS: dict[str, Refusal] = {
                 "2",
             )
         },
-        "--choose: takes passes and fails, and labels here are of another kind",
+        "--choose: needs passes and fails, but the labels here are of another kind",
         "--pass-from NUMBER",
         (add("--pass-from NUMBER", NUMBER="3"),),
     ),

@@ -354,7 +354,7 @@ REFUSALS: dict[str, Refusal] = {
     "a criterion that is no judgment": Refusal(
         "meta-eval r.csv",
         {"r.csv": RATINGS.replace("fluency", "length")},
-        "'length' is a criterion, and nothing tells whether more of it is better",
+        "'length' is a criterion, and its name does not say whether more of it is better",
         "--higher length or --lower length",
         (add("--lower length"),),
     ),
@@ -564,7 +564,7 @@ REFUSALS: dict[str, Refusal] = {
     "a file called as no rater can be": Refusal(
         "meta-eval --ratings 'ann .csv' ben.csv",
         {"ann .csv": PLAIN, "ben.csv": PLAIN},
-        "its name stands for who rated, and use printable characters, without blanks around them",
+        "its name stands for the rater, and use printable characters, without blanks around them",
         "rename it",
         (rename("ann .csv", "ann.csv"),),
     ),

@@ -136,7 +136,7 @@ REFUSALS: dict[str, Refusal] = {
     "a score of systems without numbers": Refusal(
         "judge-check b.csv --judge bleu --judge licence",
         {"b.csv": LICENCES},
-        "column 'licence' has no numbers, which systems are compared by",
+        "column 'licence' has no numbers by which systems can be compared",
         "name one of these: 'bleu', 'human'",
         (retype(" --judge licence", ""),),
     ),
@@ -157,7 +157,7 @@ REFUSALS: dict[str, Refusal] = {
     "ends of passes and fails": Refusal(
         "judge-check v.csv --lower judge",
         {"v.csv": VERDICTS},
-        "--lower judge: takes ranks of a document's texts, and scores of systems",
+        "--lower judge: is for ranks of a document's texts and for scores of systems",
         "leave it out",
         (retype(" --lower judge", ""),),
     ),

@@ -99,7 +99,7 @@ FILES: dict[str, Refusal] = {
             .replace(",m,", ",m,1,")
             .replace(",n,", ",n,2,")
         },
-        "column 'fluency' is there twice",
+        "column 'fluency' occurs twice",
         "rename or remove one of them",
         (edit("r.csv", "system,fluency,fluency", "system,tone,fluency"),),
     ),
@@ -168,21 +168,21 @@ FILES: dict[str, Refusal] = {
     "a damaged file of Stata": Refusal(
         "judge-check v.dta",
         {"v.dta": b"no file of Stata", "v.csv": VERDICTS},
-        "is damaged, or no file of Stata",
+        "is damaged, or is not a file of Stata",
         "write it again, or save it as CSV",
         (retype("v.dta", "v.csv"),),
     ),
     "a damaged Parquet file": Refusal(
         "judge-check v.parquet",
         {"v.parquet": b"PAR1PAR1", "v.csv": VERDICTS},
-        "is damaged or no Parquet file",
+        "is damaged or is not a Parquet file",
         "write it again, or as CSV",
         (retype("v.parquet", "v.csv"),),
     ),
     "a damaged workbook of another format": Refusal(
         "judge-check v.ods",
         {"v.ods": damaged_workbook(), "v.csv": VERDICTS},
-        "is damaged, or no workbook",
+        "is damaged, or is not a workbook",
         "save it as XLSX",
         (retype("v.ods", "v.csv"),),
     ),

@@ -109,7 +109,7 @@ def test_undefined_and_counted():
     some = np.array([[1.0, NAN, 3], [2, 2, NAN]])
     for component in COMPONENTS:
         assert correlate_at(some, np.ones((2, 3)), component, "pearson").n_missing == 2
-    with pytest.raises(ValueError, match="want one shape"):
+    with pytest.raises(ValueError, match="expected one shape"):
         correlate_at(row, row.T, "within", "pearson")
 
 

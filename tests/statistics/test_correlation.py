@@ -65,7 +65,7 @@ def test_by_hand():
     assert pearson([1.0, 1.0 + 1e-9, 1.0], [1, 2, 3]) == pytest.approx(0)
     assert pearson([0.0, 1e-200, 2e-200], [1e200, 2e200, 3e200]) == pytest.approx(1)
     for side in ([[1.0, 2.0]], [1.0]):
-        with pytest.raises(ValueError, match="want one shape"):
+        with pytest.raises(ValueError, match="expected one shape"):
             correlate(side, [[1.0], [2.0]], "global", "pearson")
 
 

@@ -109,5 +109,5 @@ def test_what_cannot_be_told_is_nan():
     )
     with pytest.raises(ValueError, match="no facet"):
         fit([0.5], [[NONE, NONE]], np.ones((1, 1)), "renormalised")
-    with pytest.raises(ValueError, match="want counts of 1 texts"):
+    with pytest.raises(ValueError, match="expected counts of 1 texts"):
         fit([0.5], [[1.0, NONE]], np.ones((1, 2)), "renormalised")

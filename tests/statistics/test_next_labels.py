@@ -27,7 +27,7 @@ def test_chances_add_up_and_have_a_floor():
     assert chances([5, 1], 3).tolist() == [1, 1]
     assert chances(np.zeros(4), 1).tolist() == pytest.approx([0.25] * 4)
     for worth, n in (([1, -1], 1), ([1, 1], 0), ([NAN, 1], 1)):
-        with pytest.raises(ValueError, match="want worths"):
+        with pytest.raises(ValueError, match="expected worths"):
             chances(worth, n)
 
 

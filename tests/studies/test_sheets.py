@@ -193,9 +193,7 @@ def test_cells_of_a_workbook(folder, form):
     assert "'=not a formula" in (folder / "comments.csv").read_text("utf-8")
     book.active.cell(2, 4).value = "=1+1"  # as programs that calculate nothing write it
     book.save(path)
-    with pytest.raises(
-        BadInput, match="row 2: column 'grade': the answer is none of the answers"
-    ):
+    with pytest.raises(BadInput, match=r"row 2: column 'grade': .* is not allowed"):
         imported(folder, form)
     book.active.merge_cells("D2:D3")  # no empty answers
     book.save(path)
@@ -301,13 +299,13 @@ def row_of(sent, number):
 @pytest.mark.parametrize(
     ("column", "answer", "problem"),
     [
-        (GRADE, "4", "'grade': the answer is none of the answers that are allowed"),
-        (FAULTS, "5", "'faults': the answer is over the cap of 4"),
-        (FAULTS, "-1", "'faults': the answer is off the scale"),
-        (FAULTS, "1.5", "'faults': the answer is no whole number"),
-        (FAULTS, "two", "'faults': the answer is not a number"),
-        (FAULTS, "50%", "'faults': the answer is not a number"),
-        (FAULTS, "nan", "'faults': the answer is not a number"),
+        (GRADE, "4", "'grade': '4' is not allowed"),
+        (FAULTS, "5", "'faults': '5' is over the cap of 4"),
+        (FAULTS, "-1", "'faults': '-1' is off the scale"),
+        (FAULTS, "1.5", "'faults': '1.5' is not a whole number"),
+        (FAULTS, "two", "'faults': 'two' is not a number"),
+        (FAULTS, "50%", "'faults': '50%' is not a number"),
+        (FAULTS, "nan", "'faults': 'nan' is not a number"),
     ],
 )
 def test_answers(sent, column, answer, problem):
@@ -318,8 +316,8 @@ def test_answers(sent, column, answer, problem):
     # The first row's text has two lines, so that the second row starts in line 4 of the
     # file.
     assert spoilt(sent, cell(2, column, answer)) == (
-        f"anna.csv: line 4: column {problem} (row {row}); allowed: {allowed}; leave it empty where"
-        " it cannot be said",
+        f"anna.csv: line 4: column {problem} (row {row}); write {allowed}, or leave it empty if"
+        " the rater cannot tell",
     )
 
 
@@ -335,11 +333,11 @@ def test_rows(sent):
     )
     path.write_bytes(content)
     assert spoilt(sent, lambda table: [*table[:3], *table[4:]]) == (
-        f"anna.csv: 1 of 9 rows of rater 'anna' are not there (first: row {row}); restore them"
+        f"anna.csv: 1 of 9 rows of rater 'anna' are missing (first: row {row}); restore them"
         " (with empty cells if they were not rated), or give --partial",
     )
     assert lacking.startswith(
-        "anna.csv: 1 of 9 rows of rater 'anna' are not there (first: row"
+        "anna.csv: 1 of 9 rows of rater 'anna' are missing (first: row"
     )
     path.write_bytes(content)
     assert spoilt(sent, lambda table: [*table, table[3]]) == (
@@ -397,7 +395,7 @@ def test_a_row_of_another_rater_and_all_faults_at_once(sent, tmp_path):
         ),
         (lambda t: [[*row[:4], *row[5:]] for row in t], "column 'faults' is missing"),
         (lambda t: [[*row[:2], *row[3:]] for row in t], "column 'text' is missing"),
-        (lambda t: [[*row, row[3]] for row in t], "column 'grade' is there twice"),
+        (lambda t: [[*row, row[3]] for row in t], "column 'grade' occurs twice"),
         (
             lambda t: [t[0], [*t[1], "more"], *t[2:]],
             "has more cells than the first row names",

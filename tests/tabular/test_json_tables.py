@@ -230,7 +230,7 @@ def test_nan_is_missing(tmp_path: Path) -> None:
             "a.json",
             "has several lists of records: 'a', 'b'",
         ),
-        ('[{"id": 1, "id": 2}]', "a.json", "key 'id' is there twice"),
+        ('[{"id": 1, "id": 2}]', "a.json", "key 'id' occurs twice"),
         ('[{"id": Infinity}]', "a.json", "Infinity is not a JSON number"),
     ],
 )

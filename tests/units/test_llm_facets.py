@@ -223,7 +223,7 @@ def test_examples_are_shown_as_turns_and_belong_to_their_facets(
     ("facets", "problem"),
     [
         ([], "at least 1"),
-        (["result", "result"], "a facet is there twice"),
+        (["result", "result"], "a facet occurs twice"),
         (["full"], "is the whole text"),
         (["a result"], "use letters, digits"),
     ],

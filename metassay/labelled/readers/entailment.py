@@ -203,7 +203,9 @@ def _rows(path: Path, items: Items) -> Iterator[tuple[Place, Any]]:
             rows = load(path)
         except BadInput:
             problems.add(
-                Place(path.name), "is damaged or no Parquet file", "fetch it again"
+                Place(path.name),
+                "is damaged or is not a Parquet file",
+                "fetch it again",
             )
             return
         missing = [name for name in _NEEDED if name not in rows.column_names]

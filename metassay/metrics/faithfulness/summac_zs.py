@@ -60,7 +60,7 @@ def score(
     def score_matrix(entailed: Shares, contradicted: Shares | None) -> float:
         if options.use_con and contradicted is None:
             raise BadInput(
-                f"model {checkpoint.model!r} has no contradiction; set use_con: false"
+                f"model {checkpoint.model!r} has no class for contradiction; set use_con: false"
             )
         return value(entailed, contradicted if options.use_con else None)
 

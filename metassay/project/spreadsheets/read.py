@@ -435,7 +435,7 @@ def _check_silent_errors(rows: Rows, scales: Mapping[str, str]) -> None:
         unknown = {row.doc_id: row.at for row in of_kind if row.doc_id not in documents}
         for doc, at in unknown.items():
             if like := similar.get(fold_key(doc)):
-                what = "names documents as the texts do, but for zeros, case or .0"
+                what = "names the same documents as the texts, except for zeros, case or .0"
                 fix = "write them alike; programs for tables take 007 for 7 unless told it is text"
                 example = f"doc {shown(doc)}, in the texts {shown(like)}"
                 rows.problems.add(Place(at.file), what, fix, example)
@@ -482,8 +482,8 @@ def _warn(
 
 
 def _warn_of_direction(file: str, what: str, warnings: Findings) -> None:
-    fix = "if less is better where more was taken for it, or the other way round, say --lower or"
-    warnings.add(Place(file), what, f"{fix} --higher NAME")
+    fix = "if one of the directions is wrong, say --lower NAME or --higher NAME"
+    warnings.add(Place(file), what, fix)
 
 
 def _text_means(
@@ -514,7 +514,9 @@ def _warn_of_systems(rows: Rows, at: Place) -> None:
     rated = {rating.author for rating in rows.ratings}
     for name in (name for name in systems if rated and name not in rated):
         what = f"system {quoted(name)} has no ratings, and others do"
-        rows.warnings.add(at, what, "if it is no system, say which columns or rows are")
+        rows.warnings.add(
+            at, what, "if it is not a system, name the columns or rows that are"
+        )
     for name in (name for name in systems if is_called(name, HUMAN)):
         what = f"{quoted(name)} is taken for a system"
         rows.warnings.add(

@@ -24,12 +24,14 @@ def read_printed(file: Path) -> pd.DataFrame:
     """
     restore = "restore it from the repository"
     if not file.is_file():
-        wrong = "is no file" if file.exists() else "does not exist"
+        wrong = "is not a file" if file.exists() else "does not exist"
         raise BadInput(f"published: {file} {wrong}; {restore}")
     try:
         printed = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
     except PermissionError:
-        raise BadInput(f"published: {file} may not be read by you") from None
+        raise BadInput(
+            f"published: {file} cannot be read: you have no permission"
+        ) from None
     except ValueError as error:  # pandas': neither a table nor UTF-8
         raise BadInput(f"published: {file} is damaged; {restore}") from error
     lacking = [name for name in _COLUMNS if name not in printed.columns]

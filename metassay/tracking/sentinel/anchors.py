@@ -186,7 +186,7 @@ def read_stored(table: Table, file: Path) -> pd.DataFrame:
         return read(table, file)
     except BadInput as error:
         raise BadInput(
-            f"{file}: is damaged or no table `{table.name}`; `git checkout {file}` if it was"
+            f"{file}: is damaged or is not a table `{table.name}`; `git checkout {file}` if it was"
             " committed, else move it away and begin anew"
         ) from error
 

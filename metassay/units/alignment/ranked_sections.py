@@ -130,7 +130,7 @@ def read_ranker(path: Path) -> Ranker:
         return Ranker(words, float(ranker.length), float(ranker.bias))
     except (*_UNREADABLE, AttributeError) as error:
         raise BadInput(
-            f"ranker {path}: is no ranker of sections ({type(error).__name__}); give a file of"
+            f"ranker {path}: is not a ranker of sections ({type(error).__name__}); give a file of"
             " write_ranker (docs/tuning.md)"
         ) from None
 

@@ -137,7 +137,8 @@ def test_what_does_not_fit_is_counted(model: Path) -> None:
 def test_classes_must_be_known(tmp_path: Path) -> None:
     unnamed = classifier(tmp_path / "a", "bert", ("LABEL_0", "LABEL_1", "LABEL_2"))
     with pytest.raises(
-        BadInput, match=r"classes called 'LABEL_0', .* do not say what they mean"
+        BadInput,
+        match=r"the names of the classes, 'LABEL_0', .*, do not say what they mean",
     ):
         scored(CASES, unnamed)
     two = classifier(tmp_path / "b", "bert", ("entailment", "contradiction"))

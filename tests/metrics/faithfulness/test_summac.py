@@ -185,7 +185,8 @@ def test_classes_that_do_not_say_what_they_mean_are_refused(
 ) -> None:
     unnamed = classifier(tmp_path / "a", "roberta", ("LABEL_0", "LABEL_1", "LABEL_2"))
     with pytest.raises(
-        BadInput, match=r"classes called 'LABEL_0', .* do not say what they mean"
+        BadInput,
+        match=r"the names of the classes, 'LABEL_0', .*, do not say what they mean",
     ):
         zs(CASES, unnamed)
     with sqlite3.connect(setup.STORE) as store:  # nothing was computed in vain

@@ -177,11 +177,11 @@ def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path):
     for words in (
         "texts.csv: line 21: does not have the 5 cells of the header (2 cells)",
         "texts.csv: line 5: the source differs from an earlier row's",
-        "texts.csv: line 18: the key (doc_id, author, part) is there twice",
+        "texts.csv: line 18: the key (doc_id, author, part) occurs twice",
         "ratings.csv: line 2: 'fluency' is not a finite number; write a number, or leave the cell",
         "ratings.csv: line 14: system 'alba' has no text for the document in texts.csv",
         "ratings.csv: line 15: system 'gpt4' is not in texts.csv",
-        "scores.csv: line 8: the key (doc_id, author, part, metric) is there twice",
+        "scores.csv: line 8: the key (doc_id, author, part, metric) occurs twice",
         "scores.csv: line 9: a score is of a text that is not in texts.csv",
     ):
         assert words in message, message

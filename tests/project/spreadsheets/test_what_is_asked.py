@@ -231,7 +231,7 @@ def pairs(winner: str) -> Table:
         ({"ratings": pairs("1")}, "'system_a', 'system_b' all name systems"),
         ({"ratings": pairs("B")}, "'system_a', 'system_b' all name systems"),
         ({"ratings": by_rater("quality", cells=QUALITIES)}, "no column of numbers"),
-        (ZEROS, "but for zeros, case or .0"),
+        (ZEROS, "except for zeros, case or .0"),
         (
             {"texts": ENGINE, "ratings": by_rater("fluency")},
             "clearly names the system of each",
