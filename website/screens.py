@@ -21,6 +21,7 @@ SIZE = {"width": 1280, "height": 760}
 
 
 def main() -> None:
+    """Draw every figure of docs/figures that shows a report."""
     for benchmark, file in (("sample", SAMPLE), ("mts_dialog", FOREST)):
         if not file.exists():
             sys.exit(f"{file} does not exist; run: metassay run {benchmark}")

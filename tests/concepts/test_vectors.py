@@ -110,7 +110,7 @@ NONE = "no vectors can be read"
         ),
         ("v.vec", text("2 2\nfever 1 2\nfever 1 2\n"), "different concepts"),
         ("v.vec", text("1 2\nfever 1 nan\n"), "no finite vector"),
-        ("v.csv", text("fever,1,2\ncough,1,2\n"), "where headings are wanted"),
+        ("v.csv", text("fever,1,2\ncough,1,2\n"), "instead of headings"),
         ("v.csv", text("c,x,y\nfever,1,z\n"), NONE),
         ("v.csv", text("c,x,y\nfever,1,\n"), NONE),
         ("v.csv", text("c,x,y\nfever,1,nan\n"), "no finite vector"),

@@ -205,7 +205,9 @@ def test_classes_that_do_not_say_what_they_mean_are_refused(
     ((result,),) = zs([Case(PASSAGES[:1], (SECOND,))], fact)
     assert result.value == pytest.approx(alone[0] - alone[1], abs=1e-5)
     two = classifier(tmp_path / "c", "roberta", ("entailment", "not_entailment"))
-    with pytest.raises(BadInput, match="has no contradiction; set use_con: false"):
+    with pytest.raises(
+        BadInput, match="has no class for contradiction; set use_con: false"
+    ):
         zs(CASES[:1], two)
     assert zs(CASES[:1], two, use_con=False)[0][0].value is not None
     assert conv(CASES[:1], two, head)[0][0].value is not None
