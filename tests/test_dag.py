@@ -547,7 +547,7 @@ def test_a_stage_under_stale_versions_is_refused(
         "versions.yaml, line 3 > stages > align: is not the version here;"
     )
     assert re.match(
-        r"versions\.yaml, line \d+ > alignments > rouge_topk: is not there;", second
+        r"versions\.yaml, line \d+ > alignments > rouge_topk: is missing;", second
     )
     assert "`metassay update`" in first
     assert "`metassay update`" in second

@@ -90,7 +90,7 @@ def test_what_cannot_be_a_file_or_is_not_there(project: Path) -> None:
     (project / "benchmarks/sample/dvc.yaml").unlink()
     first, second = dvc_problems(project, ["sample"])
     assert first.startswith(
-        "benchmarks/sample/dvc.yaml is not there; `metassay update` writes"
+        "benchmarks/sample/dvc.yaml does not exist; `metassay update` writes"
     )
     assert "dvc.lock: cannot be read: Is a directory; put a file there" in second
 

@@ -143,7 +143,7 @@ def test_only_what_an_answer_depends_on_counts(
 
 def test_a_prompt_that_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(
-        BadInput, match=r"judges > tested: reads prompts/\S+, which is not there"
+        BadInput, match=r"judges > tested: reads prompts/\S+, which does not exist"
     ):
         version_of(tmp_path, with_judge(LLM), "judges", "tested")
 
@@ -215,7 +215,7 @@ def test_entries_that_are_missing_or_old_are_told(tmp_path: Path) -> None:
     keys = ["stages.measure", "metrics.rouge", "metrics.bleu"]
     assert find_stale(tmp_path, PARAMS, keys) == [
         f"versions.yaml > stages > measure: is not the version here; {remedy}",
-        f"versions.yaml > metrics > rouge: is not there; {remedy}",
+        f"versions.yaml > metrics > rouge: is missing; {remedy}",
     ]
 
 

@@ -102,7 +102,7 @@ def _check_test(file: Path, params: Params, judge: str) -> AttackTest:
     if not isinstance(test, AttackTest):
         raise BadInput(f"{file}: is not a test by attacks; rename its folder")
     if judge not in test.judges:
-        raise BadInput(f"{file} > judges: {judge!r} is not there; add it")
+        raise BadInput(f"{file} > judges: there is no judge {judge!r}; add it")
     return test
 
 

@@ -29,7 +29,7 @@ def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:
     for folder in folders:
         if not (root / folder / "dvc.yaml").exists():
             problems.append(
-                f"{folder / 'dvc.yaml'} is not there; `metassay update` writes it"
+                f"{folder / 'dvc.yaml'} does not exist; `metassay update` writes it"
             )
         else:
             problems += file_problems(root, folder / "dvc.yaml", ("stages",))

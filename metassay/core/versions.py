@@ -192,7 +192,7 @@ def _describe(
     for file in record.files(options):
         path = Path(os.path.relpath(file.path))
         if not path.is_file():
-            raise BadInput(f"{where}: reads {path}, which is not there; add the file")
+            raise BadInput(f"{where}: reads {path}, which does not exist; add the file")
         kind = "learnt" if file.filled is None else "prompts"
         entry.setdefault(kind, {})[path.as_posix()] = hash_of(path)
     use = record.model(options)
@@ -235,7 +235,7 @@ def find_stale(root: Path, params: Params, keys: Iterable[str]) -> list[str]:
         block, _, name = key.partition(".")
         version = recorded.get(block, {}).get(name)
         if version is None:
-            problems.append(f"{FILE} > {block} > {name}: is not there; {REMEDY}")
+            problems.append(f"{FILE} > {block} > {name}: is missing; {REMEDY}")
         elif version != version_of(root, params, block, name):
             problems.append(
                 f"{FILE} > {block} > {name}: is not the version here; {REMEDY}"

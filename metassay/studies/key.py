@@ -110,7 +110,7 @@ def read(path: Path) -> Key:
         return _parse(json.loads(path.read_bytes()))
     except FileNotFoundError:
         raise BadInput(
-            f"{path}: is not there; name a study that `metassay study export` wrote here, or its"
+            f"{path}: does not exist; name a study that `metassay study export` wrote here, or its"
             " folder with --out"
         ) from None
     except (

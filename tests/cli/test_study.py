@@ -177,7 +177,7 @@ def test_names_that_are_not_there(there, capsys):
     assert "benchmarks/: no 'two'; there are: one" in capsys.readouterr().err
     assert main(["study", "export", "one", "a/b", "--form", "claims"]) == 2
     assert main(["study", "import", "one", "pilot", "x.csv"]) == 2
-    words = "is not there; name a study that `metassay study export` wrote"
+    words = "does not exist; name a study that `metassay study export` wrote"
     assert words in capsys.readouterr().err
     (there / "data/tables/one/units.parquet").unlink()
     assert main(["study", "export", "one", "s", "--form", "claims"]) == 2

@@ -119,7 +119,7 @@ def test_planted_synonyms_are_found_among_concepts_that_were_not_labelled() -> N
     [
         ([("brand", "none")], ["synonyms"], "no such concept: 'none'"),
         ([("brand", "drug")], ["same"], "no such label: 'same'"),
-        ([("brand", "drug")], ["synonyms"], "one of these lacks"),
+        ([("brand", "drug")], ["synonyms"], "one of the two is missing"),
     ],
 )
 def test_labels_that_teach_nothing(pairs, labels, problem) -> None:

@@ -105,7 +105,7 @@ REFUSALS: dict[str, Refusal] = {
     "a word among grades": Refusal(
         "judge-check v.csv",
         {"v.csv": STARS.replace("i3,4", "i3,skip")},
-        "column 'judge' has 1 cell that is no number: 1 'skip'",
+        "column 'judge' has 1 cell that is not a number: 1 'skip'",
         "--missing skip",
         (add("--missing skip"),),
     ),

@@ -282,7 +282,9 @@ def test_a_stage_that_only_failed_has_no_answers_and_cost_nothing_that_is_known(
 @pytest.mark.parametrize("request_", ["", "7", "[]", "{}", "[" * 100_000])
 def test_a_request_that_is_no_question_is_named(request_: str) -> None:
     table = responses(("m-1", "ok", 1, 1)).assign(request=request_)
-    with pytest.raises(BadInput, match="responses: judge-x: a request is no question"):
+    with pytest.raises(
+        BadInput, match="responses: judge-x: a request is not a question"
+    ):
         models_table({"judge-x": table}, {})
 
 

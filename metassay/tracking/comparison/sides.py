@@ -317,7 +317,7 @@ def load_here(root: Path, benchmark: str) -> Side:
     """Load what data/tables/ has now; raises BadInput unless it is of the run in dvc.lock."""
     if not (root / BENCHMARKS / benchmark / LOCK).is_file():
         raise BadInput(
-            f"{HERE}: {BENCHMARKS / benchmark / LOCK} is not there; `metassay run {benchmark}`"
+            f"{HERE}: {BENCHMARKS / benchmark / LOCK} does not exist; `metassay run {benchmark}`"
         )
     return _load_folder(root / TABLES / benchmark, HERE, benchmark)
 
@@ -326,7 +326,7 @@ def load_locked(root: Path, file: Path, benchmark: str, name: str) -> Side:
     """Load tables by the hashes in a copy of dvc.lock, such as benchmarks/NAME/accepted.lock."""
     if not (root / file).exists():
         raise BadInput(
-            f"{name}: {file} is not there; `metassay watch accept {benchmark}`"
+            f"{name}: {file} does not exist; `metassay watch accept {benchmark}`"
         )
     lock = parse_lock(lock_text(root / file), str(file))
     return _load_locked(root, lock, str(file), benchmark, name)
@@ -384,7 +384,7 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
         file = files[table.name]
         if not file.is_file():
             remedy = f"`metassay run {benchmark}` makes it, `dvc pull` brings it"
-            missing.append(f"{name}: {file} is not there; {remedy}")
+            missing.append(f"{name}: {file} does not exist; {remedy}")
             continue
         md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()
         if outs and md5 != outs[table_path(benchmark, table)]:

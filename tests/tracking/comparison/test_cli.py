@@ -205,7 +205,7 @@ def test_a_hyphen_is_stdout_which_one_file_has_alone(tmp_path, capfd):
     assert output.out == (tmp_path / "page.md").read_text(encoding="utf-8")
     assert output.err == screen.out + screen.err
     assert main([*words, "--md", "-", "--csv", "/dev/stdout"]) == 2
-    assert "--csv and --md: stdout takes only one" in capfd.readouterr().err
+    assert "--csv and --md: only one output can go to stdout" in capfd.readouterr().err
 
 
 def test_odd_names_break_no_file(two, tmp_path, run):
