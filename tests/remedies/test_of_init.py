@@ -105,8 +105,8 @@ REFUSALS: dict[str, Refusal] = {
     "ratings without texts": Refusal(
         "init study --ratings r.csv --yes",
         FILES,
-        "--texts is missing: name the file with the texts",
-        "name their file",
+        "--texts is missing",
+        "name the file with the texts",
         (retype("--ratings", "--texts t.csv --ratings"),),
     ),
     "a folder that holds something": Refusal(
@@ -169,7 +169,7 @@ REFUSALS: dict[str, Refusal] = {
     "a run before the price": Refusal(
         f"init study --model m --base-url {ADDRESS} --run",
         FILES,
-        "--run: with --model you see the price before anything is asked",
+        "--run: with --model you see the price before the model is asked",
         "leave out --run",
         (retype(" --run", ""),),
     ),

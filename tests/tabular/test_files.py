@@ -304,7 +304,7 @@ def test_labels_are_names_and_their_numbers_are_grades(
 @pytest.mark.parametrize("ending", ["dta", "sav", "ods", "xls"])
 def test_a_damaged_file_is_named(tmp_path: Path, ending: str) -> None:
     (tmp_path / f"a.{ending}").write_bytes(b"nothing of this kind")
-    assert "is damaged, or no" in refused(tmp_path / f"a.{ending}")
+    assert "is damaged, or is not" in refused(tmp_path / f"a.{ending}")
 
 
 @pytest.mark.parametrize(
