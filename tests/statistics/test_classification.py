@@ -135,6 +135,8 @@ def test_a_card_by_hand():
         "cohen_kappa": (0.85 - 0.5) / (1 - 0.5),
         "f1": 2 * 8 / (9 + 10),
         "mcc": (8 * 9 - 1 * 2) / np.sqrt(9 * 10 * 10 * 11),
+        # On average .475 pass, so that chance is 2 * .475 * .525.
+        "gwet_ac1": (0.85 - 0.49875) / (1 - 0.49875),
     }
     assert {k: v.value for k, v in result.estimates.items()} == pytest.approx(expected)
     sizes = {name: estimate.n for name, estimate in result.estimates.items()}
