@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from metassay.api.columns import REMEDY, InputTable, Roles
 from metassay.api.eval_request import EvalRequest, EvalSettings, check_request
@@ -285,9 +286,12 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         },
     )
     try:
-        results = evaluate_sheets(
-            [of_scores] if of_scores else [], [of_ratings], request
-        )
+        # Small matrices gain nothing from several threads of linear algebra, which
+        # wait for each other in a loop.
+        with threadpool_limits(limits=1, user_api="blas"):
+            results = evaluate_sheets(
+                [of_scores] if of_scores else [], [of_ratings], request
+            )
     except BadInput as error:
         raise BadInput(map(_write_arguments, error.problems)) from None
     warnings = results.tables["warnings"].copy()

@@ -335,6 +335,8 @@ def _describe_missing(table: pd.DataFrame, columns: Columns, shape: Shape) -> st
 
 def _named_missing(sheet: Sheet, columns: Columns) -> Iterator[str]:
     """Count the cells that the user took for missing, by column and word."""
+    if not sheet.missing:
+        return
     for column in columns.values:
         counts = sheet.counts(column)
         words = [word for word in counts.index if is_among(word, sheet.missing)]

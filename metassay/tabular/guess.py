@@ -105,6 +105,8 @@ class Guess:
 
     def _is_scaled(self, column: str) -> bool:
         """Whether the cells of a column are grades of a scale that the user gave."""
+        if not self.sheet.words:
+            return False
         cells = {cell.casefold() for cell in self.sheet.cells(column)}
         scales = (
             {word.casefold() for word in words} for words in self.sheet.words.values()
