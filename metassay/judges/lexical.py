@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from metassay.core.options import Options
+from metassay.judges.assertion import Manner, Said, claims_of, in_disorder, said_so
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import judge_as_needed
 from metassay.judges.protocol import TWO_WAY, JudgeKind, Judgment, Pair
@@ -29,7 +30,7 @@ from metassay.judges.reading import (
 )
 from metassay.scoring.pairing.instruments import SUPPORT, SUPPORT_GRADE
 
-VERSION = 1  # raised by whoever changes results of this module's kinds
+VERSION = 2  # raised by whoever changes results of this module's kinds
 
 _IGNORED = NEGATIONS | SUBJECTS
 
@@ -64,10 +65,15 @@ class LexicalJudge:
 
     - the window lacks a number of the hypothesis, or has it only with another unit;
     - a shared word is always negated in one text and never in the other;
+    - the premise has nearly all words, but those that are neighbours in the hypothesis
+      are nowhere near each other (`assertion.in_disorder`);
     - a word has a side (left, right, bilateral, unilateral; upper, lower; medial,
       lateral; anterior, posterior; proximal, distal) in the hypothesis and only another
       side in the window. Bilateral includes left and right, both together are
       bilateral, and either is unilateral.
+
+    Each sentence of the hypothesis is read by itself, against what the premise says in
+    the same manner (`assertion.questions`): all must be entailed.
 
     One window with enough words and no conflict suffices. A hypothesis without content
     tokens is judged on all its tokens, without checks for conflicts; one without any
@@ -100,22 +106,43 @@ class LexicalJudge:
     def _answer(self, pair: Pair) -> Judgment:
         if pair.instrument in RUBRIC:
             return _level(pair)
-        hypothesis = _read_hypothesis(pair.hypothesis)
-        premise = _read_premise(pair.premise)
+        claims = claims_of(pair.hypothesis)
+        return _combine([self._answer_claim(pair, claim) for claim in claims])
+
+    def _answer_claim(self, pair: Pair, claim: Said) -> Judgment:
+        if claim.manner is Manner.ASSERTED and not claim.is_rewritten:
+            answer = self._compare(pair.instrument, pair.premise, claim.text)
+            is_supported = answer.label == "entailed" or bool(answer.grade)
+            # What the premise does not have at all, it does not assert; only a denial
+            # ("It is wrong that ...") becomes a negation when its frame is read.
+            if not is_supported and not _read_hypothesis(claim.text).negated:
+                return answer
+            asserted = said_so(pair.premise, claim)
+            if asserted == pair.premise:
+                return answer
+            return self._compare(pair.instrument, asserted, claim.text)
+        return self._compare(pair.instrument, said_so(pair.premise, claim), claim.text)
+
+    def _compare(self, instrument: str, source: str, claim: str) -> Judgment:
+        hypothesis = _read_hypothesis(claim)
+        premise = _read_premise(source)
         tokens = [token for token in hypothesis.places if token not in _IGNORED]
         if not tokens:
-            tokens = list(read_plainly(pair.hypothesis).places)
+            tokens = list(read_plainly(claim).places)
             hypothesis = Reading()
-            premise = read_plainly(pair.premise)
+            premise = read_plainly(source)
         if not tokens:
             return Judgment("error", explanation="the hypothesis has no words")
-        is_grade = pair.instrument == SUPPORT_GRADE.name
+        is_grade = instrument == SUPPORT_GRADE.name
         needed = (
             1 if is_grade else math.ceil(self._options.threshold * len(tokens) - 1e-9)
         )
         window, conflicts = _best(
             tokens, hypothesis, premise, self._options.window, needed
         )
+        is_found = not conflicts and window.matches >= needed
+        if is_found and in_disorder(hypothesis, premise):
+            conflicts = ["the words are in no order there"]
         note = "" if is_grade else f", {needed} needed"
         explanation = _explain(tokens, note, premise, window, conflicts)
         if is_grade:
@@ -127,6 +154,29 @@ class LexicalJudge:
             "entailed" if window.matches >= needed and not conflicts else "not_entailed"
         )
         return Judgment("ok", label, explanation=explanation)
+
+
+def _combine(answers: Sequence[Judgment]) -> Judgment:
+    """Return the judgment of a hypothesis: it holds if each of its sentences does.
+
+    A grade is the mean of the sentences' grades, rounded down.
+    """
+    if not answers:
+        return Judgment("error", explanation="the hypothesis has no words")
+    if len(answers) == 1:
+        return answers[0]
+    read = [answer for answer in answers if answer.status == "ok"]
+    if not read:
+        return answers[0]
+    worst = min(read, key=lambda answer: (answer.label != "not_entailed", answer.grade))
+    explanation = (
+        f"sentence {answers.index(worst) + 1} of {len(answers)}: {worst.explanation}"
+    )
+    grades = [answer.grade for answer in read if answer.grade is not None]
+    if grades:
+        grade = float(sum(grades) // len(grades))
+        return Judgment("ok", grade=grade, explanation=explanation)
+    return Judgment("ok", worst.label, explanation=explanation)
 
 
 def _level(pair: Pair) -> Judgment:

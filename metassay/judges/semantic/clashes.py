@@ -257,7 +257,7 @@ def is_stated(hypothesis: str, sentences: Sequence[str]) -> bool:
     return False
 
 
-_as_written = lru_cache(maxsize=16384)(read)
+read_as_written = lru_cache(maxsize=16384)(read)
 
 
 @lru_cache(maxsize=16384)
@@ -304,7 +304,9 @@ def _fill_ellipsis(match: re.Match[str]) -> str:
 
 def numbers(text: str) -> frozenset[str]:
     """Return the numbers of a text, in digits."""
-    return frozenset(token for token in _as_written(text).places if token[0].isdigit())
+    return frozenset(
+        token for token in read_as_written(text).places if token[0].isdigit()
+    )
 
 
 class _Places:

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from metassay.judges import protocol
+from metassay.judges import assertion, protocol
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import judge_as_needed
+from metassay.judges.reading import Reading
 from metassay.judges.semantic import clashes, coefficients, features
 from metassay.judges.semantic.coefficients import (
     Models,
@@ -39,7 +40,7 @@ from metassay.models.outputs import STORE, device_kind
 from metassay.models.rows import PACKAGES, Scores, compute_outputs, task_of
 from metassay.models.words import Text, encode, words
 
-VERSION = 1  # raised by whoever changes results of this module's kinds
+VERSION = 2  # raised by whoever changes results of this module's kinds
 
 BLOCK = 16_384  # words that are read at once
 UNLIKELY = 0.5  # a word with less than this probability of support is listed
@@ -55,7 +56,7 @@ class Read(NamedTuple):
     `absent`: share of its numbers that the premise lacks. `words`: the network's input.
     `cut`: words that the encoder could not read. `compared` and `words` are None if the
     premise has no words. `stated`: the premise has it word for word, in whole
-    sentences, hence without clash.
+    sentences, hence without clash. `disordered`: it has the words, in no such order.
     """
 
     hypothesis: Hypothesis
@@ -65,6 +66,7 @@ class Read(NamedTuple):
     words: coefficients.Words | None
     cut: int
     stated: bool
+    disordered: bool = False
 
     def claim_features(self, words: Any, doubt: float) -> Any:
         """Return the claim's features from the coefficients of words and the network's doubt."""
@@ -123,9 +125,10 @@ def read_pairs(
         for text, places in itertools.groupby(block, lambda place: questions[place][0]):
             premise = features.read_premise(parts[text], cache)
             numbers = frozenset().union(*map(clashes.numbers, parts[text]))
+            ordered = clashes.read_as_written(text)
             for place in places:
                 pairs[place] = _read(
-                    questions[place][1], parts[text], premise, numbers, cache
+                    questions[place][1], parts[text], premise, numbers, ordered, cache
                 )
         yield pairs
         _evict(cache, texts)
@@ -136,6 +139,7 @@ def _read(
     parts: Sequence[str],
     premise: Premise | None,
     numbers: Set[str],
+    ordered: Reading,
     cache: Encoded,
 ) -> Read:
     cut = sum(cache[part].cut for part in (*parts, text))
@@ -150,7 +154,10 @@ def _read(
     clashing = clashes.NO_CLASH if stated else clashes.clashes(text, nearest)
     near = [premise.sentences[i] for i in compared.closest]
     words = coefficients.read_words(hypothesis, near, compared.exact)
-    return Read(hypothesis, compared, absent, clashing, words, cut, stated)
+    disordered = not stated and assertion.in_disorder(
+        clashes.read_as_written(text), ordered
+    )
+    return Read(hypothesis, compared, absent, clashing, words, cut, stated, disordered)
 
 
 def _evict(cache: Encoded, used: dict[str, None]) -> None:
@@ -164,7 +171,8 @@ def _evict(cache: Encoded, used: dict[str, None]) -> None:
         size -= len(cache.pop(text).words)
 
 
-METHOD = 5  # part of the store's keys; raise it with every change of outputs
+METHOD = 6  # part of the store's keys; raise it with every change of outputs
+NOT_SAID = 0.01  # of one whose words belong to nothing in the premise
 STATED = 0.99  # the probability of a claim that the premise contains word for word
 EXACT = "float64"  # the dtype whose probabilities are the same on every processor
 OFF = 0.02  # the error in other dtypes: .00001 was measured, but a tree can jump
@@ -196,7 +204,10 @@ class SemanticJudge:
     processor; otherwise `notes` counts the labels that another processor may change.
     The explanation lists the words with a probability of support below a half, or that
     the network doubts, in order, and the kinds of clash. A hypothesis that the premise
-    contains word for word, in whole sentences, has probability STATED. One without
+    contains word for word, in whole sentences, has probability STATED; one whose words
+    it has in no such order, NOT_SAID. Of several sentences the least probable decides;
+    each is held against what the premise says in the same manner
+    (`assertion.questions`). A hypothesis without
     words has status error; a premise without words supports nothing: probability 0.
 
     The level of a scale depends on the mean probability that the text (the pair's
@@ -312,12 +323,14 @@ class SemanticJudge:
         if not outputs:
             return protocol.Judgment("error", explanation="the hypothesis has no words")
         options = self._options
-        value = outputs[0]["probability"]
+        output = min(outputs, key=lambda output: output["probability"])
+        value = output["probability"]
         edges = [options.threshold] if options.abstain is None else options.abstain
         self.counts["judged"] += 1
         if options.dtype != EXACT:
             self.counts["fragile"] += any(abs(value - edge) <= OFF for edge in edges)
-        explanation = _explain(pair.hypothesis, outputs[0])
+        hypothesis = _questions(pair)[outputs.index(output)][1]
+        explanation = _explain(hypothesis, output)
         return protocol.apply_threshold(
             value, options.threshold, options.abstain, explanation
         )
@@ -332,6 +345,8 @@ def _decide_by_rule(pair: Read) -> dict[str, Any]:
         lacking = []
     elif pair.compared is None:
         probability = 0.0
+    elif pair.disordered:
+        probability = NOT_SAID
     return {
         "probability": probability,
         "lacking": lacking,
@@ -354,7 +369,10 @@ def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
 def _questions(pair: protocol.Pair) -> list[Question]:
     """Return the pair's texts; of a scale, one question per sentence; of penalties, none."""
     if pair.instrument not in RUBRIC:
-        return [(pair.premise, pair.hypothesis)] if words(pair.hypothesis) else []
+        asked = assertion.questions(pair.premise, pair.hypothesis)
+        return [
+            (each.premise, each.hypothesis) for each in asked if words(each.hypothesis)
+        ]
     parts = (
         sentences(content(pair.premise))
         if isinstance(criterion_of(pair), Scale)
