@@ -493,17 +493,17 @@ def is_running_text(text: str) -> bool:
 
 # Content tokens that may stand between two words besides those that do in the claim, and if
 # the two are exchanged ("knee pain", "pain of the knee").
-_FARTHER = 2
+_FARTHER = 1
 _FARTHER_BEFORE = 1
-_FOUND = 0.8  # least share of a claim's content tokens that the premise has
-_ORDERED = 1 / 3  # least share of neighbours of a claim that are near each other
+_FOUND = 0.9  # least share of a claim's content tokens that the premise has
+_ORDERED = 0.5  # least share of neighbours of a claim that are near each other
 
 
 def in_disorder(hypothesis: Reading, premise: Reading) -> bool:
     """Return whether the premise has the hypothesis's words, but not in its order.
 
-    That is so if it has at least four fifths of the content tokens, and of the pairs of
-    neighbouring ones fewer than _ORDERED stand near each other; exchanged pairs count
+    That is so if it has at least nine tenths of the content tokens, and of the pairs of
+    neighbouring ones fewer than half stand near each other; exchanged pairs count
     half. A list of a text's words has 0 to .2, a text that says the same .5 to 1. What is
     said in other words is not judged here.
     """
