@@ -44,11 +44,11 @@ class Manner(Enum):
     OPEN = "open"
     DENIED = "denied"
     OF_ANOTHER = "of another"
-    ASKED = "asked"
+    QUESTION = "asked"
     IN_NO_ORDER = "in no order"
 
 
-class Said(NamedTuple):
+class Sentence(NamedTuple):
     """A sentence, and how it is said; `is_rewritten`: it stood in a frame, which is left out;
     `is_denied`: the frame denied it. `is_specific`: it does not fit every record."""
 
@@ -226,40 +226,41 @@ def questions(premise: str, hypothesis: str) -> list[Question]:
     [('Cough.', 'Fever.')]
     """
     claims = claims_of(hypothesis)
-    return [Question(said_so(premise, claim), claim.text) for claim in claims]
+    return [Question(select_alike(premise, claim), claim.text) for claim in claims]
 
 
 @lru_cache(maxsize=8192)
-def claims_of(hypothesis: str) -> tuple[Said, ...]:
+def claims_of(hypothesis: str) -> tuple[Sentence, ...]:
     """Return the distinct claims of a hypothesis, in order.
 
-    Known headings are none. Sentences that say nothing specific are left out if there
+    Known headings are none, if there is anything else. Sentences that say nothing specific are left out if there
     are others.
     """
     whole = hypothesis.strip()
     if not whole:
         return ()
     if not is_running_text(whole):
-        return (Said(Manner.IN_NO_ORDER, whole),)
+        return (Sentence(Manner.IN_NO_ORDER, whole),)
     claims = [
         sentence
-        for sentence in _said(whole)
+        for sentence in _read_sentences(whole)
         if any(map(str.isalnum, sentence.text)) and not stands_alone(sentence.text)
     ]
+    if not claims:
+        return (Sentence(Manner.ASSERTED, whole),)
     specific = [claim for claim in claims if not says_nothing_specific(claim.text)]
-    if specific:
-        return tuple(dict.fromkeys(specific))
-    claims = claims or [Said(Manner.ASSERTED, whole)]
-    return tuple(dict.fromkeys(claim._replace(is_specific=False) for claim in claims))
+    if not specific:
+        specific = [claim._replace(is_specific=False) for claim in claims]
+    return tuple(dict.fromkeys(specific))
 
 
 @lru_cache(maxsize=64)
-def read_premise(premise: str) -> tuple[Said, ...]:
+def sentences_of_premise(premise: str) -> tuple[Sentence, ...]:
     """Return the sentences of a premise and how each is said."""
-    return tuple(_said(premise))
+    return tuple(_read_sentences(premise))
 
 
-def said_so(premise: str, claim: Said) -> str:
+def select_alike(premise: str, claim: Sentence) -> str:
     """Return what the premise says in a claim's manner: itself if it has no frames.
 
     A claim that says nothing specific is said only by its own words.
@@ -269,10 +270,10 @@ def said_so(premise: str, claim: Said) -> str:
     if not is_running_text(premise):
         return ""
     if not claim.is_specific or claim.manner is not Manner.ASSERTED:
-        return _said_alike(premise, claim)
+        return _select_manner(premise, claim)
     if not _has_cues(premise):
         return premise
-    sentences = read_premise(premise)
+    sentences = sentences_of_premise(premise)
     if not any(s.is_rewritten or s.manner in _FRAMED for s in sentences):
         return premise
     # What is denied supports no claim without a negation.
@@ -284,9 +285,9 @@ def said_so(premise: str, claim: Said) -> str:
     )
 
 
-def _said_alike(premise: str, claim: Said) -> str:
+def _select_manner(premise: str, claim: Sentence) -> str:
     """Return the sentences of a claim's manner; of what is not specific, its own words."""
-    sentences = read_premise(premise)
+    sentences = sentences_of_premise(premise)
     if not claim.is_specific:
         return claim.text if claim.text in {s.text for s in sentences} else ""
     return "\n".join(s.text for s in sentences if s.manner is claim.manner)
@@ -300,9 +301,9 @@ def _has_cues(text: str) -> bool:
     return _ANY_CUE.search(text.lower()) is not None
 
 
-def _said(text: str) -> list[Said]:
+def _read_sentences(text: str) -> list[Sentence]:
     """Return the sentences of a text in order, without frames."""
-    said: list[Said] = []
+    sentences: list[Sentence] = []
     has_cues = _has_cues(text)
     of_lines: Manner | None = None  # "Unconfirmed:" and lines below it
     of_next: Manner | None = None  # "The following is not certain."
@@ -311,19 +312,19 @@ def _said(text: str) -> list[Said]:
             of_lines = None
         for sentence in _sentences(line):
             if not has_cues:
-                said.append(_plain(sentence))
-            elif sentence.endswith(":") and (manner := _of_lead_in(sentence[:-1])):
+                sentences.append(_plain(sentence))
+            elif sentence.endswith(":") and (manner := _lead_in_manner(sentence[:-1])):
                 of_lines = manner
             elif manner := _announced(sentence):
                 of_next = manner
-            elif said and (manner := _commented(sentence)):
-                said[-1] = _framed(said[-1].text, manner)
+            elif sentences and (manner := _commented(sentence)):
+                sentences[-1] = _framed(sentences[-1].text, manner)
             elif manner := of_next or of_lines:
-                said.append(_framed(sentence, manner))
+                sentences.append(_framed(sentence, manner))
                 of_next = None
             else:
-                said += _read_sentence(sentence)
-    return said
+                sentences += _read_sentence(sentence)
+    return sentences
 
 
 def _sentences(line: str) -> list[str]:
@@ -332,52 +333,54 @@ def _sentences(line: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _plain(sentence: str) -> Said:
+def _plain(sentence: str) -> Sentence:
     is_asked = sentence.endswith("?")
-    return Said(Manner.ASKED if is_asked else Manner.ASSERTED, sentence)
+    return Sentence(Manner.QUESTION if is_asked else Manner.ASSERTED, sentence)
 
 
-def _framed(inner: str, manner: Manner) -> Said:
+def _framed(inner: str, manner: Manner) -> Sentence:
     """Return what stands in a frame of this manner."""
     if manner is Manner.DENIED and NEGATIONS.isdisjoint(content_tokens(inner)):
-        return Said(Manner.ASSERTED, f"no: {inner}", is_rewritten=True, is_denied=True)
-    return Said(manner, inner, is_rewritten=True)
+        return Sentence(
+            Manner.ASSERTED, f"no: {inner}", is_rewritten=True, is_denied=True
+        )
+    return Sentence(manner, inner, is_rewritten=True)
 
 
-def _read_sentence(sentence: str) -> list[Said]:
+def _read_sentence(sentence: str) -> list[Sentence]:
     if _OF_RECORD.search(sentence.lower()):
-        return [Said(Manner.OF_ANOTHER, sentence)]
+        return [Sentence(Manner.OF_ANOTHER, sentence)]
     return (
-        _after_lead_in(sentence)
-        or _after_clause(sentence)
-        or _before_remark(sentence)
+        _read_lead_in(sentence)
+        or _read_clause(sentence)
+        or _read_remark(sentence)
         or [_plain(sentence)]
     )
 
 
-def _after_lead_in(sentence: str) -> list[Said]:
+def _read_lead_in(sentence: str) -> list[Sentence]:
     """Return what is said after a frame with a colon; nothing if there is none."""
     match = _LEAD_IN.match(sentence)
     if match is None:
         return []
     inner = sentence[match.end() :]
-    manner = _of_lead_in(match[1])
+    manner = _lead_in_manner(match[1])
     if manner is Manner.OF_ANOTHER:  # who it is stays with it
-        return [Said(manner, sentence)]
+        return [Sentence(manner, sentence)]
     if manner:
         return [_framed(inner, manner)]
     if inner and _VOUCHED.search(match[1].lower()):
-        return [_plain(match[1]), Said(Manner.ASSERTED, inner, is_rewritten=True)]
+        return [_plain(match[1]), Sentence(Manner.ASSERTED, inner, is_rewritten=True)]
     return []
 
 
-def _after_clause(sentence: str) -> list[Said]:
+def _read_clause(sentence: str) -> list[Sentence]:
     """Return what is said after a main clause that leaves it open or denies it.
 
     "An MRI was done to see whether" asserts that one was done.
     """
     match = _CLAUSE.match(sentence)
-    manner = _of_clause(match) if match else None
+    manner = _clause_manner(match) if match else None
     if match is None or manner is None:
         return []
     inner = _framed(sentence[match.end() :], manner)
@@ -385,7 +388,7 @@ def _after_clause(sentence: str) -> list[Said]:
     return [inner] if _is_only_cue(main) else [_plain(main), inner]
 
 
-def _before_remark(sentence: str) -> list[Said]:
+def _read_remark(sentence: str) -> list[Sentence]:
     match = _REMARK.search(sentence)
     if match is None or not _is_only_cue(match[1]):
         return []
@@ -400,13 +403,13 @@ def _manner(frame: str) -> Manner | None:
     return None
 
 
-def _of_lead_in(frame: str) -> Manner | None:
+def _lead_in_manner(frame: str) -> Manner | None:
     if len(frame.split()) > _LONGEST_LEAD_IN:
         return None
     return Manner.OF_ANOTHER if _OF_PERSON.search(frame.lower()) else _manner(frame)
 
 
-def _of_clause(clause: re.Match[str]) -> Manner | None:
+def _clause_manner(clause: re.Match[str]) -> Manner | None:
     if clause[2].lower() == "whether":
         return Manner.OPEN
     for manner, cue in _CUES:
@@ -473,7 +476,7 @@ def is_running_text(text: str) -> bool:
 
     >>> is_running_text("The left knee is swollen, with a rash of two days.")
     True
-    >>> is_running_text("a days is knee left of rash swollen the two with")
+    >>> is_running_text("of days the is left my with knee two a the rash")
     False
     """
     tokens = _WORD_OR_STOP.findall(_FIGURE.sub(" ", text).lower())
@@ -493,13 +496,13 @@ def is_running_text(text: str) -> bool:
 
 # Content tokens that may stand between two words besides those that do in the claim, and if
 # the two are exchanged ("knee pain", "pain of the knee").
-_FARTHER = 1
+_FARTHER = 3
 _FARTHER_BEFORE = 1
-_FOUND = 0.9  # least share of a claim's content tokens that the premise has
+_LEAST_SHARED = 0.9  # least share of a claim's content tokens that the premise has
 _ORDERED = 0.5  # least share of neighbours of a claim that are near each other
 
 
-def in_disorder(hypothesis: Reading, premise: Reading) -> bool:
+def is_disordered(hypothesis: Reading, premise: Reading) -> bool:
     """Return whether the premise has the hypothesis's words, but not in its order.
 
     That is so if it has at least nine tenths of the content tokens, and of the pairs of
@@ -511,11 +514,11 @@ def in_disorder(hypothesis: Reading, premise: Reading) -> bool:
     for token, places in hypothesis.places.items():
         if token not in NEGATIONS and token not in SUBJECTS:
             tokens |= dict.fromkeys(places, token)
-    found = [place for place in sorted(tokens) if tokens[place] in premise.places]
-    if len(found) < _FOUND * len(tokens):
+    shared = [place for place in sorted(tokens) if tokens[place] in premise.places]
+    if len(shared) < _LEAST_SHARED * len(tokens):
         return False
     scores = []
-    for place, following in pairwise(found):
+    for place, following in pairwise(shared):
         if tokens[place] != tokens[following]:
             first = premise.places[tokens[place]]
             second = premise.places[tokens[following]]

@@ -14,7 +14,13 @@ from typing import NamedTuple
 from pydantic import Field
 
 from metassay.core.options import Options
-from metassay.judges.assertion import Manner, Said, claims_of, in_disorder, said_so
+from metassay.judges.assertion import (
+    Manner,
+    Sentence,
+    claims_of,
+    is_disordered,
+    select_alike,
+)
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import judge_as_needed
 from metassay.judges.protocol import TWO_WAY, JudgeKind, Judgment, Pair
@@ -66,7 +72,7 @@ class LexicalJudge:
     - the window lacks a number of the hypothesis, or has it only with another unit;
     - a shared word is always negated in one text and never in the other;
     - the premise has nearly all words, but those that are neighbours in the hypothesis
-      are nowhere near each other (`assertion.in_disorder`);
+      are nowhere near each other (`assertion.is_disordered`);
     - a word has a side (left, right, bilateral, unilateral; upper, lower; medial,
       lateral; anterior, posterior; proximal, distal) in the hypothesis and only another
       side in the window. Bilateral includes left and right, both together are
@@ -109,7 +115,7 @@ class LexicalJudge:
         claims = claims_of(pair.hypothesis)
         return _combine([self._answer_claim(pair, claim) for claim in claims])
 
-    def _answer_claim(self, pair: Pair, claim: Said) -> Judgment:
+    def _answer_claim(self, pair: Pair, claim: Sentence) -> Judgment:
         if claim.manner is Manner.ASSERTED and not claim.is_rewritten:
             answer = self._compare(pair.instrument, pair.premise, claim.text)
             is_supported = answer.label == "entailed" or bool(answer.grade)
@@ -117,11 +123,13 @@ class LexicalJudge:
             # ("It is wrong that ...") becomes a negation when its frame is read.
             if not is_supported and not _read_hypothesis(claim.text).negated:
                 return answer
-            asserted = said_so(pair.premise, claim)
+            asserted = select_alike(pair.premise, claim)
             if asserted == pair.premise:
                 return answer
             return self._compare(pair.instrument, asserted, claim.text)
-        return self._compare(pair.instrument, said_so(pair.premise, claim), claim.text)
+        return self._compare(
+            pair.instrument, select_alike(pair.premise, claim), claim.text
+        )
 
     def _compare(self, instrument: str, source: str, claim: str) -> Judgment:
         hypothesis = _read_hypothesis(claim)
@@ -141,7 +149,7 @@ class LexicalJudge:
             tokens, hypothesis, premise, self._options.window, needed
         )
         is_found = not conflicts and window.matches >= needed
-        if is_found and in_disorder(hypothesis, premise):
+        if is_found and is_disordered(hypothesis, premise):
             conflicts = ["the words are in no order there"]
         note = "" if is_grade else f", {needed} needed"
         explanation = _explain(tokens, note, premise, window, conflicts)

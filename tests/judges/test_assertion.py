@@ -5,11 +5,11 @@ import pytest
 from metassay.judges.assertion import (
     Manner,
     claims_of,
-    in_disorder,
+    is_disordered,
     is_running_text,
     questions,
-    read_premise,
     says_nothing_specific,
+    sentences_of_premise,
 )
 from metassay.judges.lexical import LexicalJudge, LexicalOptions
 from metassay.judges.protocol import Pair
@@ -40,7 +40,7 @@ FRAMES = {
     "attribution": (
         "From a different patient's chart: {}",
         "In the roommate: {}",
-        "Said about a stranger: {}",
+        "Sentence about a stranger: {}",
         "Seen in the neighbouring bed: {}",
     ),
 }
@@ -116,14 +116,16 @@ def test_a_denial_of_something_positive_is_a_negation() -> None:
         judge("There is no fever.", "It is wrong that there is a fever.") == "entailed"
     )
     assert judge("It is wrong that there is a fever.", "No fever.") == "entailed"
-    (said,) = claims_of("It is untrue that she has no fever.")
-    assert said.manner is Manner.DENIED
+    (sentence,) = claims_of("It is untrue that she has no fever.")
+    assert sentence.manner is Manner.DENIED
 
 
 def test_a_main_clause_with_content_is_asserted() -> None:
-    said = read_premise("An MRI was done to see whether the meniscus is torn.")
-    assert [sentence.manner for sentence in said] == [Manner.ASSERTED, Manner.OPEN]
-    assert "MRI" in said[0].text
+    sentences = sentences_of_premise(
+        "An MRI was done to see whether the meniscus is torn."
+    )
+    assert [sentence.manner for sentence in sentences] == [Manner.ASSERTED, Manner.OPEN]
+    assert "MRI" in sentences[0].text
 
 
 def test_who_vouches_is_a_claim_by_itself() -> None:
@@ -135,8 +137,8 @@ def test_who_vouches_is_a_claim_by_itself() -> None:
 
 
 def test_each_sentence_must_hold_and_counts_once() -> None:
-    asked = questions("Cough. Fever.", "Fever. Cough. Fever.\nExam:\nFever.")
-    assert [question.hypothesis for question in asked] == ["Fever.", "Cough."]
+    several = questions("Cough. Fever.", "Fever. Cough. Fever.\nExam:\nFever.")
+    assert [question.hypothesis for question in several] == ["Fever.", "Cough."]
     source = "Fever of 39. Cough for a week. Left knee swollen."
     assert judge(source, "Cough for a week. " * 9 + "Gout of the right toe.") == (
         "not_entailed"
@@ -191,10 +193,10 @@ def test_order_is_judged_where_the_words_are_the_same() -> None:
     premise = read(
         "Pain of the left knee after a fall. Rash of the right arm since May."
     )
-    assert not in_disorder(read("Left knee pain after a fall."), premise)
-    assert in_disorder(read("Arm after knee, since rash."), premise)
-    # Most words are others: not said in another order, but in other words.
-    assert not in_disorder(read("Arm trauma, knee erythema."), premise)
+    assert not is_disordered(read("Left knee pain after a fall."), premise)
+    assert is_disordered(read("Arm after knee, since rash."), premise)
+    # Most words are others: not sentences in another order, but in other words.
+    assert not is_disordered(read("Arm trauma, knee erythema."), premise)
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def read_pairs(
         cache |= zip(missing, encode(encoder, missing, batch_tokens), strict=True)
         pairs: dict[int, Read] = {}
         for text, places in itertools.groupby(block, lambda place: questions[place][0]):
-            premise = features.read_premise(parts[text], cache)
+            premise = features.sentences_of_premise(parts[text], cache)
             numbers = frozenset().union(*map(clashes.numbers, parts[text]))
             ordered = clashes.read_as_written(text)
             for place in places:
@@ -154,7 +154,7 @@ def _read(
     clashing = clashes.NO_CLASH if stated else clashes.clashes(text, nearest)
     near = [premise.sentences[i] for i in compared.closest]
     words = coefficients.read_words(hypothesis, near, compared.exact)
-    disordered = not stated and assertion.in_disorder(
+    disordered = not stated and assertion.is_disordered(
         clashes.read_as_written(text), ordered
     )
     return Read(hypothesis, compared, absent, clashing, words, cut, stated, disordered)
@@ -369,9 +369,11 @@ def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
 def _questions(pair: protocol.Pair) -> list[Question]:
     """Return the pair's texts; of a scale, one question per sentence; of penalties, none."""
     if pair.instrument not in RUBRIC:
-        asked = assertion.questions(pair.premise, pair.hypothesis)
+        questions = assertion.questions(pair.premise, pair.hypothesis)
         return [
-            (each.premise, each.hypothesis) for each in asked if words(each.hypothesis)
+            (each.premise, each.hypothesis)
+            for each in questions
+            if words(each.hypothesis)
         ]
     parts = (
         sentences(content(pair.premise))
