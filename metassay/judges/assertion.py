@@ -233,8 +233,8 @@ def questions(premise: str, hypothesis: str) -> list[Question]:
 def claims_of(hypothesis: str) -> tuple[Sentence, ...]:
     """Return the distinct claims of a hypothesis, in order.
 
-    Known headings are none, if there is anything else. Sentences that say nothing specific are left out if there
-    are others.
+    Known headings, and sentences that say nothing specific, are left out if there is
+    anything else.
     """
     whole = hypothesis.strip()
     if not whole:

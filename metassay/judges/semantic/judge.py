@@ -123,7 +123,7 @@ def read_pairs(
         cache |= zip(missing, encode(encoder, missing, batch_tokens), strict=True)
         pairs: dict[int, Read] = {}
         for text, places in itertools.groupby(block, lambda place: questions[place][0]):
-            premise = features.sentences_of_premise(parts[text], cache)
+            premise = features.read_premise(parts[text], cache)
             numbers = frozenset().union(*map(clashes.numbers, parts[text]))
             ordered = clashes.read_as_written(text)
             for place in places:
