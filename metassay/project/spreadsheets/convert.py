@@ -291,7 +291,7 @@ def _value_rows(
 def _add_equal(
     at: Place, key: str, cell: str, role: str, values: _Values, rows: Rows
 ) -> None:
-    """Add the value of a document or system at its first place; a problem if another differs."""
+    """Add a value of a document or system; report a later one that differs."""
     if is_blank(cell):
         return
     place, before = values.get(key, (at, ""))

@@ -42,7 +42,7 @@ class RankedSectionsOptions(Options):
 
 
 class Ranker(NamedTuple):
-    """Weights of a section's words and length; a word counts by the logarithm of 1 + its number."""
+    """Weights of a section's words and length; a word counts log(1 + how often it occurs)."""
 
     words: Mapping[str, float]
     length: float
