@@ -176,8 +176,8 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
         .9}. One that is not reached is in `unmet`, and no corrected pass rate is given.
     card : str or path, optional
         The folder of an earlier card, which `save` wrote for other texts. The table
-        `transfer` says whether that card holds on these texts: `holds`, `worse` (then it is in `unmet`),
-        `cannot tell`, or `not checked` without labels.
+        `transfer` says whether that card holds on these texts: `holds`, `worse` (then
+        it is in `unmet`), `cannot tell`, or `not checked` without labels.
     margin : float
         By how much sensitivity and specificity may be lower here than on that card.
         Choose it before you look.
