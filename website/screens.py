@@ -46,8 +46,8 @@ def draw_answer(page: Page) -> None:
 
 
 def draw_claim(page: Page) -> None:
-    """Draw the worst claim of the list, opened in its document."""
-    page.goto(f"{SAMPLE.as_uri()}#claims")
+    """Draw the first claim that is missing in a text, opened in its document."""
+    page.goto(f"{SAMPLE.as_uri()}#claims?measure=claim_recall")
     page.locator("tbody th a").first.click()
     page.locator(".line.open").first.wait_for()
     page.screenshot(path=FIGURES / "page_claim.png")
