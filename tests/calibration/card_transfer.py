@@ -1,9 +1,9 @@
 """A card on new texts whose judge is as good, worse by the margin, or much worse: what is told?
 
-`python -m tests.calibration.card_transfer` prints the tables of docs/measured.md and
-docs/judge-check.md. A card is made on labels of one class and compared with new labels
-of that class; rows of a document err together. At the margin `holds` and `worse` are
-wrong in turn: each is to be told in at most 5 %.
+`python -m tests.calibration.card_transfer` prints the tables of docs/measured.md. A
+card is made on labels of one class and compared with new labels of that class; rows of
+a document err together. At the margin `holds` and `worse` are wrong in turn: each is to
+be told in at most 5 %.
 """
 
 from collections import Counter
@@ -109,7 +109,7 @@ WORLDS = [
 
 
 def main():
-    """Print the tables of docs/judge-check.md: what is told, and how many labels it takes."""
+    """Print the tables of docs/measured.md: what is told, and how many labels it takes."""
     print("| on the card | here | labels: card, here | rows a document | systems"
           " | told to hold | told to be worse |")  # fmt: skip
     print(f"|{'---:|' * 7}")
