@@ -72,6 +72,11 @@ def export(args: argparse.Namespace) -> int:
         )
     study = build_study(benchmark, args.study, form, content, design)
     to_print = [*content.notes]
+    if content.drawn_by:
+        to_print.append(
+            "these texts are chosen, and a correlation over them is not that over all texts: import"
+            f" marks their ratings ({CHOSEN_BY}), and evaluations leave them out"
+        )
     if guarded:
         close(folder)
         texts = f"the sheets hold texts of {', '.join(guarded)}, which are not public"

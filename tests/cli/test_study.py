@@ -246,7 +246,7 @@ def test_raters_side_with_one_of_two_metrics_that_disagree(there, capsys):
     words = ("--raters", "anna,ben", "--seed", "5")
     metrics = ("--only-disagreements", "long", "near")
     assert export(*words, *metrics, form=("pairs",)) == 0
-    capsys.readouterr()
+    assert "a correlation over them is not that over all" in capsys.readouterr().err
     key = json.loads((there / "studies/one/pilot/key.json").read_text("utf-8"))
     assert key["drawn_by"]["disagreeing"] == ["long", "near"]
     preferred = {tuple(pair): by for *pair, by in key["drawn_by"]["preferred"]}
