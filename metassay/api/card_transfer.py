@@ -167,11 +167,12 @@ def _plain(value: object) -> object:
 
 def _write(choices: Choices, name: str, value: Any) -> str:
     """Return how the caller writes an option: `--pass-from 4`, or `no --pass-from`."""
-    option = choices.option(_PASS_OPTIONS[name], "").rstrip(" =")
+    option = _PASS_OPTIONS[name]
     if value in (None, (), []):
-        return f"no {option}"
-    words = value if isinstance(value, int | float) else " ".join(value)
-    return choices.option(_PASS_OPTIONS[name], str(words))
+        return f"no {choices.caller.option(option)}"
+    if isinstance(value, int | float):
+        return choices.caller.option(option, blank=f"{value}")
+    return choices.caller.option(option, *value)
 
 
 def _n_tests(part: str, slices: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from metassay.core.naming import MOST
 from metassay.tables.data_warnings import DataWarning
 from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
-from metassay.tabular.columns import ROLES, Keys, check_files, parse_columns
+from metassay.tabular.columns import ROLES, WIDE, Keys, check_files, parse_columns
 from metassay.tabular.columns import Columns as Inferred
 from metassay.tabular.guess import Guess, listed
 from metassay.tabular.infer_columns import (
@@ -242,7 +242,8 @@ def check_columns(
     files: Sequence[Sheet], ratings: Sheet, roles: Roles, faults: list[str]
 ) -> None:
     """Add a fault for each named column that no file has; `rater` must be in `ratings`."""
-    parse_columns(roles.columns, ("ratings", "scores"), faults)
+    caller = ratings.caller
+    parse_columns(roles.columns, ("ratings", "scores"), faults, caller)
     groups = [key for key in GROUPS if not roles.alone(key)]
     columns = [
         (key, getattr(roles, key))
@@ -258,13 +259,15 @@ def check_columns(
         known = "; ".join(
             f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where
         )
-        options = {"by": "--by ", "rows": "--rows "}
-        argument = options.get(option, f"--columns {option}=")
-        what = f"{argument}{quoted(name)}: there is no such column"
-        faults.append(f"{what}: {known}; name one of them")
+        if option in ("by", "rows"):
+            named = caller.option(option, blank=quoted(name))
+        else:
+            named = caller.column(option, name)
+        faults.append(f"{named}: there is no such column: {known}; name one of them")
     names = [roles.doc, roles.system, roles.rater, *roles.by]
     faults += [
-        f"column {quoted(name)} is named for two of document, system, rater and --by; name it once"
+        f"column {quoted(name)} is named for two of document, system, rater and"
+        f" {caller.option('by')}; name it once"
         for name in sorted({name for name in names if names.count(name) > 1})
     ]
 
@@ -303,19 +306,21 @@ def _check_needed(guess: Guess, other: Sheet | None, roles: Roles) -> None:
     head, faults = guess.sheet.head, guess.problems
     by_names = roles_of_names(guess)
     if Role.DOC not in {*guess.roles, *by_names}:
-        fix = f"name it in the header, or say which column it is: --columns doc=COLUMN; {REMEDY}"
+        option = guess.sheet.caller.column(Role.DOC, "COLUMN")
+        fix = f"name it in the header, or say which column it is: {option}; {REMEDY}"
         if other is None and _is_board(guess):
             fix = (
                 "each row is another system; if this is a leaderboard, run: metassay check"
-                f" {quote(guess.sheet.name)}; else say which column it is: --columns doc=COLUMN"
+                f" {quote(guess.sheet.name)}; else say which column it is: {option}"
             )
         faults.add(head, f"column {roles.doc!r} is missing", fix)
     theirs = _key_columns(other, Role.SYSTEM, roles.system) if other else []
     if other and theirs and Role.SYSTEM not in {*guess.roles, *by_names}:
+        option = guess.sheet.caller.column(Role.SYSTEM, "COLUMN")
+        form = guess.option(WIDE, "{criterion}_{system}")
         fix = (
-            f"add it, or say which column it is: --columns system=COLUMN; {other.name} has"
+            f"add it, or say which column it is: {option}; {other.name} has"
             f" {theirs[0]!r}; only where both files lack it are all texts by one system;"
-            " or, if names of columns say it, their form, such as"
-            f" --columns {guess.kind}.wide='{{criterion}}_{{system}}'"
+            f" or, if names of columns say it, their form, such as {form}"
         )
         faults.add(head, f"column {roles.system!r} is missing", fix)

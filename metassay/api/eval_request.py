@@ -4,14 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from metassay.api.columns import LISTED, ONLY, InputTable, Roles
-from metassay.core.errors import collect_problems, hint, quoted, raise_problems
-from metassay.core.options import Criterion, choice_problems, parse
+from metassay.core.errors import hint, quoted, raise_problems
+from metassay.core.options import (
+    Criterion,
+    OptionFault,
+    find_contradictions,
+    find_option_faults,
+)
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
 from metassay.scoring.catalogue import descriptions
 from metassay.statistics.limits import CRITERIA, LARGEST, TESTED
 from metassay.tabular.columns import directions_in
 from metassay.tabular.guess import listed
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rankings import find_rankings
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import (
@@ -32,8 +38,7 @@ class EvalRequest(NamedTuple):
     for both. `scale`: by criterion. `compared`: None for all, if they are not too many.
     `confounds`: columns of SCORES that may explain a metric and are not ranked.
     `settings`: the other fields of MetaOptions, and those of CertificationOptions.
-    Messages name options of the command line; `meta_eval` rewrites them as arguments of
-    Python.
+    `caller`: who reads messages.
     """
 
     roles: Roles
@@ -42,6 +47,7 @@ class EvalRequest(NamedTuple):
     compared: Sequence[str] | None
     confounds: Sequence[str]
     settings: Mapping[str, Any]
+    caller: Caller = Caller.TERMINAL
 
     @property
     def all_names(self) -> Roles:
@@ -81,14 +87,29 @@ def check_request(
     usual = {name: metric.better for name, metric in descriptions().items()}
     better_or_none = {**request.better, "neither": request.confounds}
     by_file = _directions_of(scores, problems)
+    caller = request.caller
     cells = {} if scores is None else _guess_directions(scores, "metric", ["judge"])
     scored = {
-        name: direction([name], better_or_none, usual, by_file=by_file, by_cells=cells)
+        name: direction(
+            [name],
+            better_or_none,
+            usual,
+            by_file=by_file,
+            by_cells=cells,
+            caller=caller,
+        )
         for name in metrics
     }
     of_people = _guess_directions(ratings, "criterion", ["study", "rater"])
     rated = {
-        name: direction([name], request.better, {}, by_cells=of_people, criterion=True)
+        name: direction(
+            [name],
+            request.better,
+            {},
+            by_cells=of_people,
+            criterion=True,
+            caller=caller,
+        )
         for name in ratings.names
     }
     problems += [
@@ -99,7 +120,7 @@ def check_request(
     ]
     better = {name: cast(Better, scored[name].better) for name in metrics}
     directed = [name for name in metrics if better[name] != "neither"]
-    problems += _unknown("--compared", request.compared or [], directed)
+    problems += _find_unknown(caller, "compared", request.compared or [], directed)
     chosen, notes = _compared(scores, directed, request)
     if (
         request.compared is not None
@@ -111,15 +132,14 @@ def check_request(
     settings["confounds"] = list(dict.fromkeys(request.confounds))
     fields = [name for name in CertificationOptions.model_fields if name in settings]
     certifying = {name: settings.pop(name) for name in fields}
-    of_options: list[str] = []
-    with collect_problems(of_options):
-        options = parse(MetaOptions, settings, where=_OPTIONS)
-        chosen_so = options.primary, options.tried, options.fitted
-        of_options += (f"{_OPTIONS} > {line}" for line in choice_problems(*chosen_so))
-    with collect_problems(of_options):
-        certification = parse(CertificationOptions, certifying, where=_OPTIONS)
-    problems += map(_name_option, of_options)
+    faults = find_option_faults(MetaOptions, settings)
+    if not faults:
+        options = MetaOptions.model_validate(settings)
+        faults += find_contradictions(options.primary, options.tried, options.fitted)
+    faults += find_option_faults(CertificationOptions, certifying)
+    problems += [_describe(fault, caller) for fault in faults]
     raise_problems(problems)
+    certification = CertificationOptions.model_validate(certifying)
     by_criterion = ratings.table.groupby("criterion")["value"]
     low, high = by_criterion.min().to_dict(), by_criterion.max().to_dict()
     words = {name: (1.0, float(len(grades))) for name, grades in scales.words.items()}
@@ -147,13 +167,11 @@ def check_request(
     return EvalSettings(better, criteria, options, certification, notes)
 
 
-_OPTIONS = "options"
-
-
-def _name_option(problem: str) -> str:
-    """Write a problem of a setting as one of the option that sets it."""
-    option = problem.removeprefix(f"{_OPTIONS} > ")
-    return f"--{option.replace('Input should be', 'must be')}"
+def _describe(fault: OptionFault, caller: Caller) -> str:
+    """Write what is wrong with a setting as a problem of the option that sets it."""
+    setting, *inner = fault.keys
+    option = caller.option(setting.replace("_", "-"))
+    return f"{' '.join([option, *inner])}: {fault.text}"
 
 
 def _guess_directions(
@@ -162,7 +180,9 @@ def _guess_directions(
     """Return the directions that the cells of a file tell: passes, and ranks."""
     rankings, likely = find_rankings(file.table, name, ["doc_id", "part", *scorer])
     unnamed = {ONLY} - {*file.cells.columns, *file.table.get("metric", ())}
-    return directions_of_cells(file.verdicts, rankings, unnamed, likely)
+    return directions_of_cells(
+        file.verdicts, rankings, unnamed, likely, file.cells.caller
+    )
 
 
 def _directions_of(scores: InputTable | None, problems: list[str]) -> dict[str, str]:
@@ -177,7 +197,7 @@ def _directions_of(scores: InputTable | None, problems: list[str]) -> dict[str, 
 def _check_names(
     metrics: Sequence[str], ratings: InputTable, request: EvalRequest
 ) -> list[str]:
-    criteria, problems = ratings.names, list[str]()
+    criteria, problems, caller = ratings.names, list[str](), request.caller
     if len(criteria) > CRITERIA or len(criteria) * len(metrics) > TESTED:
         problems.append(
             f"{ratings.name}: has {len(criteria):,} criteria, beside {len(metrics):,} metrics; the"
@@ -185,32 +205,38 @@ def _check_names(
             " leave columns out, or, if these are raters, name them in a column 'rater'"
         )
     for option, names in request.better.items():
-        problems += _unknown(f"--{option}", names, [*metrics, *criteria])
-    problems += _unknown("--scale", request.scale, criteria)
-    problems += _unknown("--confound", request.confounds, metrics)
-    problems += _unknown("--primary", request.named("primary"), metrics)
-    of_criterion = request.named("primary_criterion")
-    problems += _unknown("--primary-criterion", of_criterion, criteria)
-    problems += _unknown("--fitted", request.named("fitted"), metrics)
+        problems += _find_unknown(caller, option, names, [*metrics, *criteria])
+    for option, names, known in (
+        ("scale", list(request.scale), criteria),
+        ("confound", request.confounds, metrics),
+        ("primary", request.named("primary"), metrics),
+        ("primary-criterion", request.named("primary_criterion"), criteria),
+        ("fitted", request.named("fitted"), metrics),
+    ):
+        problems += _find_unknown(caller, option, names, known)
     fix = "a confound is neither better nor worse, so remove one of the two"
     problems += [
-        f"--confound {quoted(name)}: --{option} names it, too; {fix}"
+        f"{caller.option('confound', blank=quoted(name))}: {caller.option(option)} names"
+        f" it, too; {fix}"
         for option, names in request.better.items()
         for name in request.confounds
         if name in names
     ]
     if metrics and not set(metrics) - set(request.confounds):
+        option = caller.option("confound")
         problems.append(
-            "--confound: every column of scores is a confound; leave a metric"
+            f"{option}: every column of scores is a confound; leave a metric"
         )
     return problems
 
 
-def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
+def _find_unknown(
+    caller: Caller, option: str, names: Iterable[str], known: Sequence[str]
+) -> list[str]:
     what = "no metric or criterion has this name; there are"
     all_known = listed(dict.fromkeys(known), LISTED) or "none"
     return [
-        f"{option} {quoted(name)}: {what}: {all_known}{hint(name, known)}"
+        f"{caller.option(option, blank=quoted(name))}: {what}: {all_known}{hint(name, known)}"
         for name in names
         if name not in known
     ]
@@ -230,7 +256,8 @@ def _compared(
     if count <= LARGEST:
         return names, []
     what = "so the tables of significance, ensembles, corrected means and conflicts are empty"
-    fix = f"choose up to {LARGEST} with --compared NAME"
+    option = request.caller.option("compared", blank="NAME")
+    fix = f"choose up to {LARGEST} with {option}"
     return [], [
         f"{count} metrics are too many to compare with each other, {what}; {fix}"
     ]

@@ -28,14 +28,14 @@ FEWEST = 12  # documents: six in each half, or no difference can be shown
 def choose_best(labels: Labels) -> JudgeChoice:
     """Choose by the rows that all judges and people judged; raises BadInput if it cannot be."""
     choices, names = labels.choices, [*labels.judges]
+    option = choices.caller.option("choose")
     if choices.choose not in CHOOSABLE:
-        raise BadInput(
-            f"{choices.mark}choose {choices.choose}: write one of {', '.join(CHOOSABLE)}"
-        )
+        typed = choices.caller.option("choose", choices.choose)
+        raise BadInput(f"{typed}: write one of {', '.join(CHOOSABLE)}")
     if len(names) < 2:
         raise BadInput(
-            f"{labels.name}: there is only one judge, {names[0]}; {choices.mark}choose needs"
-            f" several: {choices.option('judge', 'COLUMN COLUMN')}"
+            f"{labels.name}: there is only one judge, {names[0]}; {option} needs several:"
+            f" {choices.caller.option('judge', blank='COLUMN COLUMN')}"
         )
     judged = np.stack([judgments(values) for values in labels.judges.values()])
     complete = np.isfinite(judged).all(axis=0) & np.isfinite(labels.passed)
@@ -43,7 +43,7 @@ def choose_best(labels: Labels) -> JudgeChoice:
     if documents.size < FEWEST:
         raise BadInput(
             f"{labels.name}: {documents.size} documents have a label and a verdict of every"
-            f" judge; {choices.mark}choose needs {FEWEST} or more, because half of them choose"
+            f" judge; {option} needs {FEWEST} or more, because half of them choose"
             " the judge and the other half measure how good it is"
         )
     passed = labels.passed[complete]
@@ -59,8 +59,8 @@ def choose_best(labels: Labels) -> JudgeChoice:
     except ValueError:  # documents were counted, so that it is the labels
         raise BadInput(
             f"{labels.name}: in one half of the documents people's labels are all the same;"
-            f" {choices.mark}choose {BALANCED} needs passes and fails in both halves: label"
-            f" more rows, or write {choices.mark}choose {AGREEMENT}"
+            f" {choices.caller.option('choose', BALANCED)} needs passes and fails in both"
+            f" halves: label more rows, or write {choices.caller.option('choose', AGREEMENT)}"
         ) from None
 
 

@@ -140,7 +140,7 @@ def collect_answer(  # noqa: PLR0913 - parts of the answer, all named
         tables=tables,
         notes=tuple(notes),
         choices={
-            **labels.choices._asdict(),
+            **labels.choices.recorded,
             "file": labels.name,
             "kind": labels.kind,
         },
@@ -174,7 +174,8 @@ def list_notes(labels: Labels) -> Iterator[str]:
     for what, rows in counts.items():
         if rows.any():
             sizes.append(f"{np.count_nonzero(rows):,} {what}")
-    alike = f"each row by itself ({labels.choices.option('doc')} says what rows share)"
+    option = labels.choices.caller.column("doc", "COLUMN")
+    alike = f"each row by itself ({option} says what rows share)"
     if "doc" in labels.items and not labels.items["doc"].is_unique:
         documents = counted(labels.items["doc"].nunique(), "document")
         alike = f"{documents} ({labels.choices.doc}), whose rows count as alike"
@@ -198,7 +199,7 @@ def list_notes(labels: Labels) -> Iterator[str]:
 def _note_numbers(labels: Labels) -> Iterator[str]:
     """Say what is not told of numbers, and how rows would be systems."""
     if not {"doc", "system"} & {*labels.items}:
-        says = labels.choices.option("system")
+        says = labels.choices.caller.column("system", "COLUMN")
         yield f"rows are taken for texts; if each row is a system, say {says}"
     for name in labels.judges:
         if not is_one_scale(name, labels):

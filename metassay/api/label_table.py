@@ -14,7 +14,6 @@ from metassay.api.verdict_table import (
     ColumnRoles,
     collect_items,
     note_columns,
-    write_words,
 )
 from metassay.core.errors import quoted, raise_problems, shown
 from metassay.format.numbers import counted
@@ -210,15 +209,17 @@ def _ask_no_answer(
             if word in counts:
                 counts[str(word)] += int(n)
     some = ", ".join(f"{n:,} {shown(spelling[word])}" for word, n in counts.items())
-    written = write_words([spelling[word] for word in unclear], roles.choices)
+    written = [spelling[word] for word in unclear]
+    missing = roles.choices.caller.option("missing", *written)
+    as_classes = roles.choices.caller.option("class", *written)
     verb = "is" if sum(counts.values()) == 1 else "are"
     what = (
         f"{counted(sum(counts.values()), 'cell')} of {listed(roles.labels, 4)} {verb}"
         f" {some}: a label, or no answer?"
     )
     fix = (
-        f"if nobody answered there, say {roles.choices.option('missing', written)}; if it"
-        f" is a label of its own, {roles.choices.option('class', written)}"
+        f"if nobody answered there, say {missing}; if it is a label of its own,"
+        f" {as_classes}"
     )
     faults.add(roles.sheet.head, what, fix)
 
@@ -247,7 +248,7 @@ def _ask_other_words(
     every = [spelling[word] for word in sorted(only_judge | only_people)]
     fix = (
         "write a label alike in all columns; or, if these are different labels, say"
-        f" {choices.option('class', write_words(every, choices))}"
+        f" {choices.caller.option('class', *every)}"
     )
     what = f"only the judge says {of_judge}, and only people say {of_people}"
     faults.add(roles.sheet.head, what, fix)
@@ -276,8 +277,8 @@ def read_numbers(roles: ColumnRoles, faults: Findings) -> dict[str, Array]:
                 f"column {quoted(name)} has {counted(odd.size, 'cell')} that {verb}:"
                 f" {', '.join(some)}"
             )
-            written = write_words([str(word) for word in counts.index], choices)
-            fix = f"if nobody answered there, say {choices.option('missing', written)}"
+            missing = choices.caller.option("missing", *map(str, counts.index))
+            fix = f"if nobody answered there, say {missing}"
             faults.add(sheet.cell(int(odd[0]), name), what, fix)
         values[name] = np.where(np.isinf(numbers), np.nan, numbers)
     _ask_codes(roles, values, faults)
@@ -308,7 +309,7 @@ def _ask_codes(
             what = f"{listed(columns, 4)} has {written}: a value, or no answer?"
             fix = (
                 "if nobody answered there, say"
-                f" {choices.option('missing', written)}; if it is a value, the other"
+                f" {choices.caller.option('missing', written)}; if it is a value, the other"
                 " side never gives it: check the scale"
             )
             faults.add(roles.sheet.head, what, fix)
@@ -330,7 +331,7 @@ def _rules(
     roles: ColumnRoles, kind: str, names: list[str], values: Mapping[str, Array]
 ) -> Iterator[str]:
     choices = roles.choices
-    passes = choices.option("pass", "WORD")
+    passes = choices.caller.option("pass", blank="WORD")
     if kind == NOMINAL:
         some = ", ".join(map(shown, names[:_SHOWN]))
         yield f"{len(names)} classes without order: {some} ({passes} makes pass and fail)"
@@ -345,9 +346,9 @@ def _rules(
         if np.isfinite(numbers).any():
             spans.append(f"{who} {np.nanmin(numbers):g} to {np.nanmax(numbers):g}")
     what = "grades" if kind == ORDINAL else "numbers"
-    least = choices.option("pass-from", "NUMBER")
+    least = choices.caller.option("pass-from", blank="NUMBER")
     classes = ""
     if kind == ORDINAL:
-        words = choices.option("class", write_words(names, choices))
+        words = choices.caller.option("class", *names)
         classes = f"; {words} if they are names of classes"
     yield f"{what}: {', '.join(spans)} ({least} makes pass and fail{classes})"

@@ -13,7 +13,7 @@ from metassay.statistics.card_transfer import MARGIN
 from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.raters import EPSILON
 from metassay.statistics.shares import WIDTH, Clusters
-from metassay.tabular.row_choice import write_option
+from metassay.tabular.option_words import Caller
 
 PASS_FAIL = "pass/fail"
 NOMINAL = "nominal"
@@ -24,12 +24,11 @@ RANKINGS = "rankings"  # read by `ranking_study`
 SYSTEMS = "systems"  # scores of systems, read by `system_board`
 
 BY = "by "  # prefix of a slice's column: its name may be that of another column
-_ARGUMENTS = {"pass": "passes", "class": "classes"}
 PASSES = ("fail", "pass")  # the names of passes and fails, in the order of 0 and 1
 
 
 class Choices(NamedTuple):
-    """The caller's choices; empty columns are guessed. `mark` stands before names of options."""
+    """The caller's choices; empty columns are guessed."""
 
     judge: tuple[str, ...] = ()
     human: tuple[str, ...] = ()
@@ -48,7 +47,6 @@ class Choices(NamedTuple):
     lower: tuple[str, ...] = ()
     higher: tuple[str, ...] = ()
     rows: Mapping[str, Sequence[str]] = {}  # the values by which rows count, by column
-    mark: str = ""
     require: Mapping[str, float] = {}  # the least lower end of numbers of the card
     card: str = ""  # the folder of a saved card that may hold for these rows
     margin: float = MARGIN  # by how much its rates may be lower here
@@ -57,19 +55,17 @@ class Choices(NamedTuple):
     confidence: float = 0.95
     width: float = WIDTH
     seed: int = 0
+    caller: Caller = Caller.PYTHON
 
-    def option(self, name: str, what: str = "COLUMN") -> str:
-        """Return how the caller writes an option: `--pass-from NUMBER` or `pass_from=NUMBER`."""
-        if self.mark and name in ("doc", "system", "rater"):
-            return f"--columns {name}={what}"
-        argument = _ARGUMENTS.get(name, name.replace("-", "_"))
-        return f"{self.mark}{name} {what}" if self.mark else f"{argument}={what}"
+    @property
+    def roles(self) -> tuple[str, str, str]:
+        """The columns of documents, systems and raters."""
+        return self.doc, self.system, self.rater
 
-    def choose_rows(self, column: str, values: Sequence[str]) -> str:
-        """Return how the caller says which rows count, by the values of a column."""
-        if self.mark:
-            return write_option(column, values)
-        return f"rows={{{column!r}: {[*values]!r}}}"
+    @property
+    def recorded(self) -> dict[str, object]:
+        """The choices that numbers depend on, by name."""
+        return {k: v for k, v in self._asdict().items() if k != "caller"}
 
 
 class Labels(NamedTuple):

@@ -1,8 +1,6 @@
 """Test metrics against people: `meta_eval` of two frames, `evaluate_sheets` of two files."""
 
-import csv
 import importlib.util
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,20 +36,12 @@ from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.data_warnings import DataWarning
 from metassay.tables.parquet import empty, round_trip
 from metassay.tables.scores import SCORES
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import parse_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 TableProgress = Callable[[str], Progress]
-# each an argument by itself
-_ROLES = ("doc", "system", "rater", "strata", "cluster", "family", "part")
-_ARGUMENTS = {"confound": "confounds"}
-# An option, and the value that may follow it: parts of a value may be in quotes, and it
-# ends before punctuation. A word of the sentence is no value.
-_OPTION = re.compile(
-    r"--([a-z][a-z_-]*)(?:[ =](?!(?:and|or|if|names)\b)"
-    r"((?:'[^']*'|[^\s';:,()]|[,.](?=\S))*(?:'[^']*'|[^\s';:,.()]|\.{3})))?"
-)
 
 
 class _Inputs(NamedTuple):
@@ -284,23 +274,12 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
             "tried": tried,
             "fitted": list(list_names(fitted)),
         },
+        Caller.PYTHON,
     )
-    try:
-        # Small matrices gain nothing from several threads of linear algebra, which
-        # wait for each other in a loop.
-        with threadpool_limits(limits=1, user_api="blas"):
-            results = evaluate_sheets(
-                [of_scores] if of_scores else [], [of_ratings], request
-            )
-    except BadInput as error:
-        raise BadInput(map(_write_arguments, error.problems)) from None
-    warnings = results.tables["warnings"].copy()
-    for column in ("finding", "remedy"):
-        warnings[column] = warnings[column].map(_write_arguments)
-    tables = {**results.tables, "warnings": warnings}
-    return replace(
-        results, tables=tables, notes=tuple(map(_write_arguments, results.notes))
-    )
+    # Small matrices gain nothing from several threads of linear algebra, which wait for
+    # each other in a loop.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return evaluate_sheets([of_scores] if of_scores else [], [of_ratings], request)
 
 
 def evaluate_sheets(
@@ -328,7 +307,8 @@ def evaluate_sheets(
         if inputs.scores.cells.columns == inputs.ratings.cells.columns:
             names = f"{inputs.scores.name} and {inputs.ratings.name}"
             finding = f"{names} have the same columns."
-            remedy = "If both hold ratings, name both by --ratings."
+            option = request.caller.option("ratings")
+            remedy = f"If both hold ratings, name both by {option}."
             warnings.append(DataWarning(kind="input", finding=finding, remedy=remedy))
     pieces = [_tables(inputs, notes, warnings, progress)]
     for part in inputs.slices:
@@ -357,7 +337,7 @@ def _read_all(
 ) -> _Inputs:
     """Read all files and options; raises BadInput with all faults of the files, or of options."""
     problems: list[str] = []
-    scales = parse_scales(request.scale.items(), problems)
+    scales = parse_scales(request.scale.items(), problems, request.caller)
     ratings = [replace(sheet, words=scales.words) for sheet in ratings]
     of_scores, of_ratings = read_both(scores, ratings, request.all_names, scales)
     if request.roles.part:
@@ -480,30 +460,3 @@ def _words_of_rows(rows: Mapping[str, str | Sequence[str]]) -> tuple[str, ...]:
         for column, values in rows.items()
         for value in list_names(values)
     )
-
-
-def _write_arguments(message: str) -> str:
-    """Write a message about options of the command line as one about arguments of Python.
-
-    `--columns doc=id` becomes `doc='id'`, `--scale a=1..5` `scale={'a': '1..5'}`,
-    `--lower` `lower=`.
-    """
-    return _OPTION.sub(_argument, message)
-
-
-def _argument(match: re.Match[str]) -> str:
-    option, value = match[1], "".join(shlex.split(match[2] or ""))
-    name = _ARGUMENTS.get(option, option.replace("-", "_"))
-    first, equals, second = value.partition("=")
-    if option == "columns" and equals and first in _ROLES:
-        return f"{first}={second!r}"
-    if option == "missing" and "," in value:
-        return f"{name}={next(csv.reader([value]))!r}"
-    if option == "rows" and equals:
-        word, *more = next(csv.reader([value]))
-        column, _, cell = word.partition("=")
-        return f"rows={{{column!r}: {[cell, *more]!r}}}"
-    if option == "scale" and equals:
-        criterion, _, scale = value.rpartition("=")
-        return f"{name}={{{criterion!r}: {scale!r}}}"
-    return f"{name}={value!r}" if value else f"{name}="

@@ -81,7 +81,7 @@ def check_passes_and_fails(labels: Labels) -> Checked:
         tables=tables if doubts.empty else {**tables, "warnings": doubts},
         notes=tuple(list_notes(labels)),
         choices={
-            **labels.choices._asdict(),
+            **labels.choices.recorded,
             "file": labels.name,
             "kind": labels.kind,
         },

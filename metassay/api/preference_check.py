@@ -41,7 +41,6 @@ from metassay.api.label_tables import (
 from metassay.api.labels import PREFERENCES, RANKINGS, Labels
 from metassay.api.preference_study import Pairs
 from metassay.api.requirements import check_requirements
-from metassay.api.verdict_table import write_words
 from metassay.core.errors import BadInput
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
@@ -415,13 +414,13 @@ def _warn_of_ends(pairs: Pairs, tables: Tables) -> Iterator[DataWarning]:
         tau = rows_by("statistic", tables, "card", judge)[KENDALL]
         if tau["high"] is None or tau["high"] >= 0:
             continue
-        written = write_words([judge], choices)
         end = "lower" if judge in choices.higher else "higher"
         better = "less" if end == "lower" else "more"
+        option = choices.caller.option(end, judge)
         yield DataWarning(
             kind="labels",
             finding=f"{judge} ranks texts the other way round than people.",
-            remedy=f"If {better} is better in its column, say {choices.option(end, written)}.",
+            remedy=f"If {better} is better in its column, say {option}.",
         )
 
 

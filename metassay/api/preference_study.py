@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.api.labels import BY, PREFERENCES, Labels
-from metassay.api.verdict_table import ColumnRoles, note_columns, write_words
+from metassay.api.verdict_table import ColumnRoles, note_columns
 from metassay.core.errors import quoted, raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array, Index, Mask
@@ -230,7 +230,6 @@ def _ask_words(roles: ColumnRoles, name: str, shares: Array, faults: Findings) -
         f"column {quoted(name)} has {counted(odd.size, 'cell')} that {verb} neither text"
         f" nor a tie: {', '.join(some)}"
     )
-    written = write_words([str(word) for word in counts.index], roles.choices)
-    missing = roles.choices.option("missing", written)
+    missing = roles.choices.caller.option("missing", *map(str, counts.index))
     fix = f"write A, B or tie; if nobody preferred a text there, say {missing}"
     faults.add(roles.answers.cell(int(odd[0]), name), what, fix)

@@ -19,7 +19,6 @@ from metassay.api.verdict_table import (
     LabelledItems,
     collect_items,
     note_columns,
-    write_words,
 )
 from metassay.core.errors import BadInput, quoted, raise_problems, shown
 from metassay.format.numbers import counted
@@ -57,8 +56,8 @@ def holds_rankings(roles: ColumnRoles) -> bool:
     answered = {*choices.lower, *choices.higher}
     unclear = [name for name in columns.likely if name not in answered]
     if unclear and not columns.ranks:
-        lower = choices.option("lower", write_words(unclear, choices))
-        higher = choices.option("higher", write_words(unclear, choices))
+        lower = choices.caller.option("lower", *unclear)
+        higher = choices.caller.option("higher", *unclear)
         what = (
             f"{listed(unclear)} has each of 1, 2, 3 ... once in most documents, as ranks"
             " with ties have"
@@ -78,8 +77,8 @@ def refuse_odd_orders(sheet: Sheet, orders: Sequence[str], choices: Choices) -> 
     faults = Findings()
     for row, column, cell in odd_cells(sheet, orders, choices.missing):
         what = f"column {quoted(column)} has {shown(cell)}, which is no order such as A > B"
-        words = write_words([cell], choices)
-        fix = f"correct it; or, if nobody answered, say {choices.option('missing', words)}"
+        missing = choices.caller.option("missing", cell)
+        fix = f"correct it; or, if nobody answered, say {missing}"
         faults.add(sheet.cell(row, column), what, fix)
     raise_problems(faults.lines())
 
@@ -89,10 +88,12 @@ def refuse_single_labels(roles: ColumnRoles, orders: Sequence[str]) -> None:
     others = [name for name in roles.labels if name not in orders]
     ranking = [name for name in roles.labels if name in orders]
     if ranking and others:
+        judge = roles.choices.caller.option("judge", blank="COLUMN")
+        human = roles.choices.caller.option("human", blank="COLUMN")
         raise BadInput(
             f"{roles.sheet.name}: {listed(ranking)} ranks the texts of each row, such as A >"
             f" B, and {listed(others)} does not; write these in the same way, or name other"
-            f" columns: {roles.choices.option('judge')}, {roles.choices.option('human')}"
+            f" columns: {judge}, {human}"
         )
 
 
@@ -152,7 +153,8 @@ def read_rankings(roles: ColumnRoles) -> Pairs:
     ranked = np.isfinite(people).any(axis=0)
     if not ranked.any():
         what = f"people ranked no two texts of one document ({roles.choices.doc})"
-        fix = f"add people's ranks, or name another document: {roles.choices.option('doc')}"
+        option = roles.choices.caller.column("doc", "COLUMN")
+        fix = f"add people's ranks, or name another document: {option}"
         raise BadInput(f"{roles.sheet.name}: {what}; {fix}")
     first, second, people = first[ranked], second[ranked], people[:, ranked]
     judges = {
@@ -223,9 +225,8 @@ def _directions(roles: ColumnRoles, faults: Findings) -> dict[str, str]:
 
 
 def _ask(roles: ColumnRoles, name: str, what: str, faults: Findings) -> None:
-    choices = roles.choices
-    word = write_words([name], choices)
-    lower, higher = choices.option("lower", word), choices.option("higher", word)
+    lower = roles.choices.caller.option("lower", name)
+    higher = roles.choices.caller.option("higher", name)
     fix = f"say {lower} if 1 is the best, or {higher} if more is better"
     faults.add(roles.sheet.head, f"column {quoted(name)} {what}", fix)
 

@@ -135,11 +135,13 @@ def _check_values(
             what = f"{quoted(name)} is outside its scale of {low:g} to {high:g}"
             for value, line in zip(values, lines, strict=True):
                 if not low <= value <= high:
-                    fix = "correct it, or the ends of the scale in --scale"
+                    option = ratings.cells.caller.option("scale")
+                    fix = f"correct it, or the ends of the scale in {option}"
                     faults.add(ratings.cells.at(line), what, fix, f"value {value:g}")
         elif name not in scales.words and scales.kinds.get(name) not in _UNORDERED:
             place_of = partial(_place_of, ratings.cells, lines)
-            check_ratings(name, values, place_of, faults, doubts)
+            caller = ratings.cells.caller
+            check_ratings(name, values, place_of, faults, doubts, caller)
     problems += faults.lines()
     warnings = [
         DataWarning(kind="ratings", finding=f"{line}.") for line in doubts.lines()
@@ -366,7 +368,8 @@ def _unread(sheet: Sheet, columns: Columns, shape: Shape) -> Iterator[str]:
     if others:
         yield f"columns that are not read: {listed(others, len(others))}"
     if numbers:
-        option = f"--columns {shape.kind}.{SPREADS[shape.kind][0]}=..."
+        role = f"{shape.kind}.{SPREADS[shape.kind][0]}"
+        option = sheet.caller.column(role, "...")
         names = listed(numbers, len(numbers))
         yield f"columns of numbers that are not read: {names} (to read them: {option})"
 
@@ -419,9 +422,8 @@ def _check_duplicates(
             if "author" not in columns.keys:
                 fix += ", or add a column 'system'"
             elif shape is RATINGS_FILE and "rater" not in columns.keys:
-                fix += (
-                    ", or name the column that says who rated: --columns rater=COLUMN"
-                )
+                option = sheet.caller.column("rater", "COLUMN")
+                fix += f", or name the column that says who rated: {option}"
             where = ", ".join(shown(row[key]) for key in columns.keys)
         else:
             what, fix = (
@@ -456,7 +458,7 @@ def _values(sheet: Sheet, name: str, faults: Findings) -> Array:
         if read_as.fault
         else sheet.values(name, read_as)
     )
-    odd = OddCells()
+    odd = OddCells(sheet.caller)
     for row in np.flatnonzero(np.isinf(values)):
         odd.keep(name, sheet.cell(row, name), str(sheet.frame[name].iloc[row]))
     odd.report(faults)

@@ -20,20 +20,20 @@ def check_requirements(choices: Choices, allowed: Collection[str]) -> dict[str, 
 
     `allowed`: the numbers of a card of this kind of labels that may be required.
     """
-    problems = [
-        f"{choices.mark}{name} {getattr(choices, name):g}: write a number between 0 and 1"
-        for name in ("confidence", "width", "epsilon", "margin")
-        if not 0 < getattr(choices, name) < 1
-    ]
+    problems = []
+    for name in ("confidence", "width", "epsilon", "margin"):
+        value = getattr(choices, name)
+        if not 0 < value < 1:
+            option = choices.caller.option(name, blank=f"{value:g}")
+            problems.append(f"{option}: write a number between 0 and 1")
     require = {
         _ALIASES.get(name, name): least for name, least in choices.require.items()
     }
     fix = f"write one of {', '.join(allowed)} and a number below 1"
-    problems += [
-        f"{choices.mark}require {name}={least:g}: {fix}"
-        for name, least in require.items()
-        if name not in allowed or not -1 < least < 1
-    ]
+    for name, least in require.items():
+        if name not in allowed or not -1 < least < 1:
+            option = choices.caller.option("require", key=name, blank=f"{least:g}")
+            problems.append(f"{option}: {fix}")
     raise_problems(problems)
     return require
 
@@ -41,15 +41,15 @@ def check_requirements(choices: Choices, allowed: Collection[str]) -> dict[str, 
 def refuse_card(choices: Choices, name: str) -> None:
     """Refuse options that are about passes and fails, where labels are of another kind."""
     named = [
-        f"{choices.mark}{option}"
+        choices.caller.option(option)
         for option in ("card", "choose")
         if getattr(choices, option)
     ]
     if named:
         raise BadInput(
             f"{name}: {', '.join(named)}: needs passes and fails, but the labels here are of"
-            f" another kind; say which are a pass: {choices.option('pass', 'WORD')} or"
-            f" {choices.option('pass-from', 'NUMBER')}"
+            f" another kind; say which are a pass: {choices.caller.option('pass', blank='WORD')} or"
+            f" {choices.caller.option('pass-from', blank='NUMBER')}"
         )
 
 
@@ -59,8 +59,9 @@ def refuse_ends(choices: Choices, name: str) -> None:
     `higher` also answers that likely ranks are grades.
     """
     if choices.lower:
+        option = choices.caller.option("lower", choices.lower[0])
         raise BadInput(
-            f"{name}: {choices.option('lower', choices.lower[0])}: is for ranks of a document's"
+            f"{name}: {option}: is for ranks of a document's"
             " texts and for scores of systems; the labels here are of another kind; leave it"
-            f" out, or say which are a pass: {choices.option('pass', 'WORD')}"
+            f" out, or say which are a pass: {choices.caller.option('pass', blank='WORD')}"
         )

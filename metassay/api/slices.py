@@ -39,13 +39,15 @@ def find_slices(
     faults = Findings()
     values = {column: _value_texts(files, column, faults) for column in by}
     problems = faults.lines()
+    caller = files[0].cells.caller
     for column, of_texts in values.items():
+        option = caller.option("by", blank=shown(column))
         if (n := of_texts.nunique()) > LARGEST:
             fix = f"slice by a column of {LARGEST} at most"
-            problems.append(f"--by {shown(column)}: has {n} values; {fix}")
+            problems.append(f"{option}: has {n} values; {fix}")
         if not all(str(value).isprintable() for value in of_texts.dropna().unique()):
             what = "a value has characters that do not print; clean it"
-            problems.append(f"--by {shown(column)}: {what}")
+            problems.append(f"{option}: {what}")
     raise_problems(problems)
     slices, notes = list[Slice](), list[str]()
     for column, of_texts in values.items():

@@ -9,7 +9,7 @@ import pandas as pd
 from metassay.api.judge_answers import WIDE, board_line, shorten
 from metassay.api.label_check import Checked
 from metassay.api.labels import SYSTEMS, Choices
-from metassay.api.verdict_table import check_names, write_words
+from metassay.api.verdict_table import check_names
 from metassay.core.errors import BadInput, quoted, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, probability, short, short_interval
@@ -41,7 +41,15 @@ from metassay.tabular.sheet import Sheet, to_keys
 SHOWN = 8  # scores on the first screen at most
 _NUMERIC = 0.5  # the smallest share of numbers in a column of scores
 RELATED, TURNED, OPEN, FEW = "related", "reversed", "not shown", "too few systems"
-_OF_TEXTS = ("by", "require", "card", "choose", "passes", "classes")
+# Options that take labels of texts, by the choice that they make.
+_OF_TEXTS = {
+    "by": "by",
+    "require": "require",
+    "card": "card",
+    "choose": "choose",
+    "passes": "pass",
+    "classes": "class",
+}
 
 
 class Board(NamedTuple):
@@ -113,7 +121,7 @@ def read_systems(sheet: Sheet, choices: Choices) -> Board:
     faults = Findings()
     odd = [name for name in _OF_TEXTS if getattr(choices, name)]
     if odd:
-        option = f"{choices.mark}{odd[0]}"
+        option = choices.caller.option(_OF_TEXTS[odd[0]])
         what = f"{option}: takes labels of texts, and this table has one row per system"
         raise BadInput(f"{sheet.name}: {what}; leave it out")
     check_names(sheet, choices)
@@ -164,8 +172,8 @@ def _direction(sheet: Sheet, name: str, choices: Choices, faults: Findings) -> s
         return "lower"
     better = "higher" if name in choices.higher else guess_direction(name)
     if better in ("", "neither"):
-        word = write_words([name], choices)
-        lower, higher = choices.option("lower", word), choices.option("higher", word)
+        lower = choices.caller.option("lower", name)
+        higher = choices.caller.option("higher", name)
         what = f"the name {quoted(name)} does not tell whether more is better"
         faults.add(sheet.head, what, f"say {higher} if more is better, else {lower}")
         return "higher"
@@ -214,7 +222,7 @@ def check_systems(board: Board) -> Checked:
     return Checked(
         tables={"systems": table},
         notes=board.notes,
-        choices={**board.choices._asdict(), "file": board.name, "kind": SYSTEMS},
+        choices={**board.choices.recorded, "file": board.name, "kind": SYSTEMS},
         answer=(*answer, _limits(len(board.systems), len(board.people))),
         unmet=(),
         board=tuple(line[:WIDE] for line in lines),

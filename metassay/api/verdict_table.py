@@ -1,7 +1,6 @@
 """Read a table of judges' verdicts and people's labels: what columns hold, and what is a pass."""
 
 import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -81,8 +80,8 @@ def check_names(sheet: Sheet, options: Choices) -> None:
             "name one",
         )
     for name in {*options.lower} & {*options.higher}:
-        lower = options.option("lower", write_words([name], options))
-        higher = options.option("higher", write_words([name], options))
+        lower = options.caller.option("lower", name)
+        higher = options.caller.option("higher", name)
         what = f"column {quoted(name)} is named by {lower} and by {higher}"
         faults.add(sheet.head, what, "name it by one")
     raise_problems(faults.lines())
@@ -93,7 +92,7 @@ def find_columns(sheet: Sheet, options: Choices) -> ColumnRoles:
     check_names(sheet, options)
     faults = Findings()
     sheet = choose_rows(sheet, options.rows, faults)
-    for what, fix in ask_rows(sheet, options.rows, options.choose_rows):
+    for what, fix in ask_rows(sheet, options.rows):
         faults.add(sheet.head, what, fix)
     raise_problems(faults.lines())
     answers = _blank_words(sheet, options.missing)
@@ -211,13 +210,12 @@ def read_passes(
     values, rule = _values(answers, column, choices, faults, human=True)
     odd = _odd_cells(answers, column, choices)
     if not odd.empty:
-        written = write_words(odd.unique(), choices)
         what = (
             f"column {quoted(column)} has {counted(len(odd), 'cell')} that no rule makes a"
             f" pass or a fail: {_some([*odd.unique()], _LABELS)}"
         )
-        passes = choices.option("pass", "WORD")
-        missing = choices.option("missing", written)
+        passes = choices.caller.option("pass", blank="WORD")
+        missing = choices.caller.option("missing", *odd.unique())
         fix = (
             f"name the words that are a pass: {passes}; every other word is then a fail;"
             f" or say that nobody answered there: {missing}"
@@ -358,14 +356,14 @@ def _guess_sides(
         ("human", "people's labels"),
     ):
         if not sides[side] and not (side == "judge" and alone):
-            fix = f"say which: {named.option(side)}, of {listed(rest or sheet.columns)}"
+            option = named.caller.option(side, blank="COLUMN")
+            fix = f"say which: {option}, of {listed(rest or sheet.columns)}"
             faults.add(sheet.head, f"no column is clearly that of {content}", fix)
     judge, human = sides.values()
     if named.rater and len(human) > 1:
         what = f"column {quoted(named.rater)} names raters, and {listed(human)} hold labels"
-        faults.add(
-            sheet.head, what, f"name the one with their labels: {named.option('human')}"
-        )
+        option = named.caller.option("human", blank="COLUMN")
+        faults.add(sheet.head, what, f"name the one with their labels: {option}")
     return named._replace(judge=judge, human=human)
 
 
@@ -495,7 +493,7 @@ def _is_lower(sheet: Sheet, name: str, choices: Choices, faults: Findings) -> bo
     better = guess_direction(name)
     if better in ("", "neither"):
         words = sheet.cells(name)
-        which = " or ".join(choices.option("pass", word) for word in words[:2])
+        which = " or ".join(choices.caller.option("pass", word) for word in words[:2])
         what = f"the name {quoted(name)} does not tell which of {_some(words, 2)} is a pass"
         faults.add(sheet.head, what, f"say it: {which}")
     return better == "lower"
@@ -508,7 +506,8 @@ def _check_words(
     odd = {name: _odd_cells(sheet, name, choices) for name in columns}
     labelled = [name for name in columns if sheet.share_of_numbers(name) >= _MOST]
     words = dict.fromkeys(word for name in labelled for word in odd[name].unique())
-    passes, missing = (choices.option(name, "WORD") for name in ("pass", "missing"))
+    passes = choices.caller.option("pass", blank="WORD")
+    missing = choices.caller.option("missing", blank="WORD")
     for name, cells in odd.items():
         if cells.empty:
             continue
@@ -520,9 +519,8 @@ def _check_words(
                 f"column {quoted(name)} has {counted(len(cells), 'cell')} that {verb}"
                 f" neither a pass nor a fail: {', '.join(some)}"
             )
-            written = write_words(words, choices)
-            all_words = choices.option("missing", written)
-            as_classes = choices.option("class", written)
+            all_words = choices.caller.option("missing", *words)
+            as_classes = choices.caller.option("class", *words)
             fix = (
                 f"if nobody answered there, say {all_words}; or name the words that are a"
                 f" pass: {passes}; every other word is then a fail; or count them as"
@@ -568,15 +566,10 @@ def _check_ends(
             f"by its name, less of {quoted(lower[0])} is better, and the name"
             f" {quoted(unclear[0])} does not tell which of {cells} is a pass"
         )
-        which = [choices.option("pass", cell) for cell in sheet.cells(lower[0])[:2]]
+        which = [
+            choices.caller.option("pass", cell) for cell in sheet.cells(lower[0])[:2]
+        ]
         faults.add(sheet.head, what, f"say it for all columns: {' or '.join(which)}")
-
-
-def write_words(words: Iterable[str], choices: Choices) -> str:
-    """Write words as the caller types them, on the command line or in Python."""
-    if not choices.mark:
-        return repr([*words])
-    return shlex.join(f'"{word}"' if "," in word else word for word in words)
 
 
 def _ask_grades(
@@ -586,14 +579,14 @@ def _ask_grades(
     what = (
         f"column {quoted(name)} has numbers from {numbers.min():g} to {numbers.max():g}"
     )
-    missing = choices.option("missing", "NUMBER")
+    missing = choices.caller.option("missing", blank="NUMBER")
     if lower:
-        best = choices.option("pass", f"{numbers.min():g}")
+        best = choices.caller.option("pass", f"{numbers.min():g}")
         return f"{what}, and less of it is better", (
             f"name the numbers that are a pass, such as {best}; or those that are neither"
             f" pass nor fail: {missing}"
         )
-    least = choices.option("pass-from", "NUMBER")
+    least = choices.caller.option("pass-from", blank="NUMBER")
     return what, (
         f"give the lowest number that is a pass: {least}; or the numbers that are neither"
         f" pass nor fail: {missing}"
@@ -611,7 +604,9 @@ def _group_by_item(
     """Turn rows per item and rater into items: each item's first row, judges, raters."""
     if not keys:
         what = f"has a row per rater ({quoted(choices.rater)}), and no column that names the item"
-        faults.add(sheet.head, what, f"name it: {choices.option('doc')}")
+        faults.add(
+            sheet.head, what, f"name it: {choices.caller.column('doc', 'COLUMN')}"
+        )
         return np.arange(0), {}, {}
     frame = pd.DataFrame({key: to_keys(sheet.frame[key]) for key in keys})
     named = frame.assign(**{choices.rater: to_keys(sheet.frame[choices.rater])})
@@ -623,7 +618,8 @@ def _group_by_item(
     first, by_judge = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
     rater = to_keys(sheet.frame[choices.rater]).rename("rater")
     for row in np.flatnonzero(pd.concat((item, rater), axis=1).duplicated().to_numpy()):
-        fix = f"keep one row; or name the column that identifies the items: {choices.option('doc')}"
+        option = choices.caller.column("doc", "COLUMN")
+        fix = f"keep one row; or name the column that identifies the items: {option}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
     for name, values in judges.items():
         by_item = pd.Series(values).groupby(item)
@@ -660,7 +656,7 @@ def _items(
         if name:
             items[key] = frame[name].to_numpy()
             for row in np.flatnonzero(items[key].map(is_blank).to_numpy()):
-                fix = f"fill it in, or name another column: {choices.option(key)}"
+                fix = f"fill it in, or name another column: {choices.caller.column(key, 'COLUMN')}"
                 faults.add(
                     sheet.at(int(rows[row])), f"column {quoted(name)} is empty", fix
                 )

@@ -47,6 +47,7 @@ from metassay.statistics.judge_choice import (
 )
 from metassay.statistics.random_numbers import generator
 from metassay.tabular.files import read_sheet
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings
 
 WORK = Path(".work/improve")  # prompts of candidates, which may quote labelled texts
@@ -148,7 +149,7 @@ def _read(args: argparse.Namespace) -> ClaimLabels:
         passes=tuple(args.passes),
         pass_from=args.pass_from,
         missing=tuple(args.missing),
-        mark="--",
+        caller=Caller.TERMINAL,
     )
     columns = roles_in(args.columns, ROLES)
     if args.question == SUPPORT_GRADE.name and args.choose == BALANCED:

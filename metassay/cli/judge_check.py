@@ -16,6 +16,7 @@ from metassay.imports.records import header_of
 from metassay.imports.tools import tool_of
 from metassay.tabular.column_synonyms import fold_name
 from metassay.tabular.files import read_sheet
+from metassay.tabular.option_words import Caller
 from metassay.tabular.row_choice import parse_rows
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
@@ -45,7 +46,7 @@ def check_file(
         name: tuple(value) for name, value in choices.items() if isinstance(value, list)
     }
     choices |= roles_in(args.columns, ("doc", "system", "rater"))
-    choices |= {"mark": "--", "require": dict(args.require)}
+    choices |= {"caller": Caller.TERMINAL, "require": dict(args.require)}
     choices["rows"] = parse_rows(args.rows, sheet.columns if sheet else ())
     return check_sheet(sheet, Choices(**choices), faults)
 

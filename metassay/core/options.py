@@ -3,7 +3,7 @@
 import importlib.util
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -117,22 +117,44 @@ class Design(Options):
         return {name: getattr(self, name) for name in names}
 
 
-def choice_problems(
+class OptionFault(NamedTuple):
+    """What is wrong with an option: its keys, the outermost first, and a sentence with a remedy."""
+
+    keys: tuple[str, ...]
+    text: str
+
+    def line(self, *where: str) -> str:
+        """Return the message for a file: `params.yaml > design > primary: ...`."""
+        return f"{' > '.join((*where, *self.keys))}: {self.text}"
+
+
+def find_contradictions(
     primary: str | None, tried: int, fitted: Collection[str]
-) -> Iterator[str]:
-    """Yield a line, without a place, for each two choices that cannot both be true."""
+) -> Iterator[OptionFault]:
+    """Yield a fault for each two choices that cannot both be true."""
     if primary is None:
         return
     if tried > 1:
-        yield (
-            f"primary {shown(primary)}: it was named before anybody saw results, and tried"
-            f" {tried} says that it is the best of {tried}; remove one of the two"
+        yield OptionFault(
+            ("primary",),
+            f"{shown(primary)} was named before anybody saw results, and tried"
+            f" {tried} says that it is the best of {tried}; remove one of the two",
         )
     if primary in fitted:
-        yield (
-            f"primary {shown(primary)}: fitted names it, too, and a metric that was fitted"
-            " on these ratings has no verdict; remove one of the two"
+        yield OptionFault(
+            ("primary",),
+            f"{shown(primary)} is named by fitted, too, and a metric that was fitted"
+            " on these ratings has no verdict; remove one of the two",
         )
+
+
+def find_option_faults(model: type[BaseModel], block: object) -> list[OptionFault]:
+    """Return what is wrong with a mapping by its options class."""
+    try:
+        model.model_validate(block)
+    except ValidationError as error:
+        return [_explain(e, model) for e in error.errors()]
+    return []
 
 
 def parse(model: type[AnyOptions], block: object, *, where: str) -> AnyOptions:
@@ -140,7 +162,8 @@ def parse(model: type[AnyOptions], block: object, *, where: str) -> AnyOptions:
     try:
         return model.model_validate(block)
     except ValidationError as error:
-        raise BadInput([_explain(where, e, model) for e in error.errors()]) from None
+        faults = [_explain(e, model) for e in error.errors()]
+    raise BadInput(fault.line(where) for fault in faults)
 
 
 def recipe_text(block: Block) -> str:
@@ -149,14 +172,16 @@ def recipe_text(block: Block) -> str:
     return ",".join([str(block["kind"]), *settings])
 
 
-def _explain(where: str, error: Any, model: type[BaseModel]) -> str:
-    place = " > ".join([where, *map(str, error["loc"])])
+def _explain(error: Any, model: type[BaseModel]) -> OptionFault:
+    keys = tuple(map(str, error["loc"]))
     if error["type"] == "extra_forbidden":
-        names = model.model_fields if len(error["loc"]) == 1 else ()
-        close = hint(str(error["loc"][-1]), names)
-        return f"{place}: unknown key; remove it or correct its spelling{close}"
-    if error["type"] == "missing":
-        return f"{place}: missing; add it"
-    if error["type"] in ("model_type", "dict_type"):
-        return f"{place}: must be a mapping of keys to values"
-    return f"{place}: {error['msg'].removeprefix('Value error, ')}"
+        close = hint(keys[-1], model.model_fields if len(keys) == 1 else ())
+        text = f"unknown key; remove it or correct its spelling{close}"
+    elif error["type"] == "missing":
+        text = "missing; add it"
+    elif error["type"] in ("model_type", "dict_type"):
+        text = "must be a mapping of keys to values"
+    else:  # a sentence of pydantic
+        text = error["msg"].removeprefix("Value error, ")
+        text = text.replace("Input should be", "must be")
+    return OptionFault(keys, text)

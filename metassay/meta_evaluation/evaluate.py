@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems, shown
-from metassay.core.options import choice_problems
+from metassay.core.options import find_contradictions
 from metassay.meta_evaluation import (
     agreement,
     confounds,
@@ -117,7 +117,8 @@ def _check_directions(evaluation: Evaluation) -> None:
 def _check_choices(evaluation: Evaluation) -> None:
     """Check the names of what was chosen or fitted, and that the choices can all be true."""
     options, studies = evaluation.options, evaluation.studies
-    raise_problems(choice_problems(options.primary, options.tried, options.fitted))
+    chosen = options.primary, options.tried, options.fitted
+    raise_problems(fault.line() for fault in find_contradictions(*chosen))
     if not studies:
         return
     metrics = [metric for study in studies for metric in study.directed]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from metassay.core.errors import BadInput, hint
-from metassay.core.options import BENCHMARKS, PARAMS, choice_problems, parse
+from metassay.core.options import BENCHMARKS, PARAMS, find_contradictions, parse
 from metassay.core.params import Benchmark, Params
 from metassay.datasets.own_data import score_metrics
 from metassay.metrics.describe import RELEASED
@@ -42,8 +42,9 @@ def name_problems(
             f"{file} > design > primary": [design.primary] if design.primary else [],
             f"{file} > design > fitted": design.fitted,
         }
-        for line in choice_problems(design.primary, design.tried, design.fitted):
-            yield f"{file} > design > {line}"
+        chosen = design.primary, design.tried, design.fitted
+        for fault in find_contradictions(*chosen):
+            yield fault.line(str(file), "design")
         for combination in benchmark.combinations:
             place = f"{file} > combinations > {combination}"
             names[place] = params.combinations[combination].get("metrics", [])

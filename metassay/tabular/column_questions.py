@@ -1,6 +1,5 @@
 """Ask what would change numbers if it were guessed: each a problem, with the option as remedy."""
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +13,7 @@ from metassay.tabular.column_synonyms import (
     is_metadata,
     looks_like_criterion,
 )
-from metassay.tabular.columns import SPREADS
+from metassay.tabular.columns import SPREADS, WIDE
 from metassay.tabular.guess import (
     MIXED,
     NUMERIC,
@@ -27,7 +26,7 @@ from metassay.tabular.guess import (
 from metassay.tabular.name_patterns import OF_TWO
 from metassay.tabular.name_templates import Template
 from metassay.tabular.numbers import NumberFormat, is_blank, order_grades
-from metassay.tabular.odd_cells import is_word, list_words, write_missing
+from metassay.tabular.odd_cells import is_word, list_words
 from metassay.tabular.sheet import to_keys
 
 
@@ -62,8 +61,9 @@ def _ask_mixed(guess: Guess, column: str, share: float) -> None:
     fix = "write numbers, or leave cells empty"
     if counts and all(map(is_word, counts)):
         what += f": {list_words(counts)}"
-        fix += f"; if nobody answered there, say {write_missing(counts)}"
-    columns = f"--columns {guess.kind}.{SPREADS[guess.kind][0]}=..."
+        missing = guess.sheet.caller.option("missing", *counts)
+        fix += f"; if nobody answered there, say {missing}"
+    columns = guess.option(SPREADS[guess.kind][0], "...")
     guess.ask(what, f"{fix}; or name the columns to be read: {columns}")
 
 
@@ -73,10 +73,10 @@ def _ask_levels(guess: Guess) -> None:
         if column in guess.free:
             keys = listed(guess.sheet.cells(column), 3)
             role = Role.RATER if guess.kind == "ratings" else Role.SYSTEM
-            option = shlex.quote(f"{guess.kind}.{role}={column}")
+            option = guess.option(role, column)
             guess.ask(
                 f"what keys such as {keys} name is unclear",
-                f"say it: --columns {option}, or another role of the column {quoted(column)}",
+                f"say it: {option}, or another role of the column {quoted(column)}",
             )
 
 
@@ -89,7 +89,7 @@ def _ask_system(guess: Guess) -> None:
         guess.ask(
             f"{listed(named)} all name systems, as where two texts are compared",
             "metassay import preferences FILE --out DIR reads comparisons; or say whose text is"
-            f" rated: --columns {guess.kind}.{Role.SYSTEM}=COLUMN",
+            f" rated: {guess.option(Role.SYSTEM, 'COLUMN')}",
         )
 
 
@@ -111,11 +111,11 @@ def _ask_words(guess: Guess) -> None:
     for column in guess.free:
         grades = order_grades(guess.sheet.cells(column))
         if grades and not numeric_columns(guess.sheet, [column]):
-            option = shlex.quote(f"{column}={'<'.join(grades)}")
+            scale = guess.sheet.caller.option("scale", "<".join(grades), key=column)
             guess.ask(
                 f"column {quoted(column)} has grades in words",
-                f"say their order, the first counts 1, with those that nobody gave: --scale"
-                f" {option}; or which columns to read: --columns {guess.kind}.criteria=...",
+                f"say their order, the first counts 1, with those that nobody gave: {scale};"
+                f" or which columns to read: {guess.option('criteria', '...')}",
             )
 
 
@@ -136,7 +136,7 @@ def _ask_rater(guess: Guess) -> None:
     if once and numeric_columns(guess.sheet, [rater]):
         guess.ask(
             f"column {quoted(rater)} may say who rated, or be a rating itself",
-            f"say which: --columns {shlex.quote(f'ratings.rater={rater}')}, or"
+            f"say which: {guess.option('rater', rater)}, or"
             " ratings.raters=... or ratings.criteria=... with all columns of ratings",
         )
 
@@ -144,14 +144,14 @@ def _ask_rater(guess: Guess) -> None:
 def propose_template(guess: Guess, template: Template) -> None:
     """Propose the form of names that say several things, with what three cells would be."""
     names = list(template.names)
-    option = shlex.quote(f"{guess.kind}.wide={template.pattern}")
-    single = f"{guess.kind}.{SPREADS[guess.kind][0]}=..."
+    option = guess.option(WIDE, template.pattern)
+    single = guess.option(SPREADS[guess.kind][0], "...")
     guess.ask(
         f"the names of {len(names)} columns, such as {listed(names, 2)}, seem to say several"
         " things each",
-        f"if this is right, say --columns {option}: {'; '.join(_preview(guess, template))};"
+        f"if this is right, say {option}: {'; '.join(_preview(guess, template))};"
         f" else exchange what is in braces, or name columns that say a single thing:"
-        f" --columns {single}",
+        f" {single}",
     )
 
 
@@ -182,9 +182,9 @@ def _has_value(cell: str, read_as: NumberFormat, grades: Sequence[str]) -> bool:
 def ask_rater_or_criterion(guess: Guess, numbers: Sequence[str]) -> None:
     """Ask whether columns are of raters (Ann, Ben) or of criteria."""
     if not any(map(looks_like_criterion, numbers)):
-        joined = ",".join(numbers)
+        raters = guess.option("raters", *numbers)
+        criteria = guess.option("criteria", *numbers)
         guess.ask(
             f"{listed(numbers)}: raters or criteria",
-            f"say which: --columns {shlex.quote(f'ratings.raters={joined}')}, or"
-            f" {shlex.quote(f'ratings.criteria={joined}')}",
+            f"say which: {raters}, or {criteria}",
         )

@@ -7,6 +7,7 @@ from itertools import chain
 from metassay.core.errors import quoted
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.numbers import is_blank
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, to_keys
 
@@ -102,7 +103,10 @@ class Keys:
 
 
 def parse_columns(
-    words: Sequence[str], kinds: Collection[str], problems: list[str]
+    words: Sequence[str],
+    kinds: Collection[str],
+    problems: list[str],
+    caller: Caller = Caller.TERMINAL,
 ) -> dict[str, dict[str, str]]:
     """Return the options of `--columns` by file; `doc=visit_id` is for every file.
 
@@ -117,8 +121,9 @@ def parse_columns(
         ]
         if not equals or not column or not files or (dot and kind not in kinds):
             roles = sorted({*chain(*ROLES.values(), *SPREADS.values())})
+            option = caller.option("columns", blank=quoted(word))
             problems.append(
-                f"--columns {quoted(word)}: write ROLE=COLUMN, or FILE.ROLE=COLUMN for one of"
+                f"{option}: write ROLE=COLUMN, or FILE.ROLE=COLUMN for one of"
                 f" {', '.join(kinds)}; roles are {', '.join(roles)}"
             )
         for k in files:

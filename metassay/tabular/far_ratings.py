@@ -4,7 +4,6 @@ One 30 among 144 grades of 1 to 5 hides the agreement of a good metric. A scale 
 user declares is believed; where none is, such a rating is a question.
 """
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate, pairwise, product
@@ -14,7 +13,7 @@ import numpy as np
 
 from metassay.core.errors import quoted
 from metassay.format.numbers import counted
-from metassay.tabular.option_words import quote_name
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings, Place
 
 # What studies write where nobody rated, beside grades that are few and far below or
@@ -156,6 +155,7 @@ def check_ratings(
     place_of: Callable[[int], Place],
     problems: Findings,
     doubts: Findings,
+    caller: Caller = Caller.TERMINAL,
 ) -> None:
     """Add impossible ratings of a criterion to the problems, and doubted ones to the doubts.
 
@@ -169,28 +169,24 @@ def check_ratings(
         where = "as where nobody rated" if none_rated else "far from all others"
         what = f"{name} has the value {code:g}, {where}"
         fix = (
-            f"leave the cell empty if nobody rated, or say --missing={code:g};"
-            " if it is a grade, say --scale"
+            "leave the cell empty if nobody rated, or say"
+            f" {caller.option('missing', f'{code:g}')};"
+            f" if it is a grade, say {caller.option('scale')}"
         )
         problems.add(place_of(list(values).index(code)), what, fix)
     places = [place for place, value in enumerate(values) if value not in codes]
     for far in find_far_ratings([values[place] for place in places]):
         low, high = far.others
         ends = f"{_exact(min(low, far.value))}..{_exact(max(high, far.value))}"
-        scale = f"{name}={ends}"
-        if {",", '"'} & {*criterion}:
-            scale = shlex.quote(quote_name(f"{criterion}={ends}"))
+        scale = caller.option("scale", ends, key=criterion)
         what = f"{name} has the value {far.value:g}, far from the others, {low:g} to {high:g}"
-        fix = (
-            "correct it, or leave the cell empty; if it is a grade, say"
-            f" --scale {scale}"
-        )
+        fix = f"correct it, or leave the cell empty; if it is a grade, say {scale}"
         findings = problems if far.impossible else doubts
         findings.add(place_of(places[far.place]), what, fix)
 
 
 def _exact(value: float) -> str:
-    """Write a number with all of its digits, as --scale reads it."""
+    """Write a number with all of its digits, as the option `scale` reads it."""
     return np.format_float_positional(value, trim="-")
 
 

@@ -130,6 +130,10 @@ class Guess:
         """Add a problem of the file."""
         self.problems.add(Place(self.sheet.name), what, fix)
 
+    def option(self, role: str, *columns: str) -> str:
+        """Write the option that names columns of this file by their role."""
+        return self.sheet.caller.column(f"{self.kind}.{role}", *columns)
+
     def columns(self, *needed: str) -> Columns | None:
         """Return the columns; None, with problems, if a needed role has none."""
         lacks = [
@@ -140,9 +144,13 @@ class Guess:
         for role in lacks:
             numbers = " of numbers" if role == Role.VALUE else ""
             what = f"no column{numbers} is clearly the {role} of the {self.kind}"
-            fix = f"say which: --columns {self.kind}.{role}=COLUMN, of {listed(self.sheet.columns)}"
+            option = self.option(role, "COLUMN")
+            fix = f"say which: {option}, of {listed(self.sheet.columns)}"
             if role == Role.VALUE and self.kind == "ratings":
-                fix += "; or, of grades in words, their order: --scale COLUMN=WORST<...<BEST"
+                scale = self.sheet.caller.option(
+                    "scale", "WORST<...<BEST", key="COLUMN"
+                )
+                fix += f"; or, of grades in words, their order: {scale}"
             self.ask(what, fix)
         return None if lacks else Columns(self.roles, self.spread, self.pattern)
 

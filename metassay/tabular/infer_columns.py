@@ -5,7 +5,6 @@ option as its remedy.
 """
 
 import re
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -105,7 +104,8 @@ def start_guess(
     for column in named:
         if column not in sheet.columns:
             what = f"there is no column {quoted(column)}"
-            fix = f"--columns: takes names of the first row: {listed(sheet.columns)}"
+            option = sheet.caller.option("columns")
+            fix = f"{option}: takes names of the first row: {listed(sheet.columns)}"
             problems.add(Place(sheet.name), what, fix)
     if not len(sheet.lines) or any(column not in sheet.columns for column in named):
         return None
@@ -182,15 +182,15 @@ def _apply_wide(guess: Guess, pattern: str) -> bool:
     allowed = THINGS[guess.kind]
     if not is_pattern(pattern, allowed):
         fields = ", ".join(f"{{{role}}}" for role in allowed)
-        what = f"--columns {WIDE}={quoted(pattern)} is not a form of names"
+        what = f"{guess.option(WIDE, pattern)} is not a form of names"
         guess.ask(what, f"write it of {fields}")
         return False
     _take_form(guess, pattern)
     if not guess.spread:
         what = f"no name of a column of numbers has the form {quoted(pattern)}"
-        guess.ask(
-            what, f"--columns: takes the form of these: {listed(guess.sheet.columns)}"
-        )
+        option = guess.sheet.caller.option("columns")
+        fix = f"{option}: takes the form of these: {listed(guess.sheet.columns)}"
+        guess.ask(what, fix)
     return bool(guess.spread)
 
 
@@ -232,7 +232,8 @@ def _infer_text_columns(guess: Guess) -> Columns | None:
         if has_texts(guess.sheet, c) and not is_called(c, NO_SYSTEM)
     ]
     if Role.SYSTEM in guess.roles and Role.TEXT not in guess.roles and len(long) > 1:
-        fix = "say which: --columns texts.text=COLUMN, or texts.systems=... if each is a system's"
+        option = guess.option(Role.TEXT, "COLUMN")
+        fix = f"say which: {option}, or texts.systems=... if each is a system's"
         guess.ask(f"{listed(long)} all hold texts", fix)
         return None
     if Role.SYSTEM in guess.roles and long:
@@ -252,11 +253,11 @@ def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
         column for column in guess.sheet.columns if column in text or column in long
     ]
     if kinds and len(systems) > 1:
-        joined = shlex.quote(f"texts.systems={','.join(systems)}")
+        option = guess.option("systems", *systems)
         guess.ask(
             f"{listed(kinds)} may be a system's text, like others in the row, or a reference or"
             " source",
-            f"say which columns are of systems: --columns {joined}, or fewer of"
+            f"say which columns are of systems: {option}, or fewer of"
             " them, and what the others are, as in texts.reference=COLUMN",
         )
     guess.spread_over(Role.SYSTEM, systems)
@@ -296,11 +297,11 @@ def _find_values(guess: Guess, thing: str) -> None:
         guess.spread_over(Role.METRIC, numbers)
     elif thing in guess.roles:
         if in_lists := [name for name in numbers if _IN_LIST.search(name)]:
-            raters = shlex.quote(f"ratings.raters={','.join(in_lists)}")
+            raters = guess.option("raters", *in_lists)
             guess.ask(
                 f"which of {listed(numbers)} are ratings is unclear, and whether"
                 f" {quoted(guess.roles[thing])} names criteria",
-                f"say it: --columns {raters}, or other columns",
+                f"say it: {raters}, or other columns",
             )
         guess.spread_over(Role.RATER, numbers)
     else:
@@ -423,9 +424,7 @@ def find_keys(guess: Guess) -> None:
             and role == Role.DOC
         ):
             what = f"{listed([*candidates])} all hold document ids"
-            guess.ask(
-                what, f"say which names them: --columns {guess.kind}.{role}=COLUMN"
-            )
+            guess.ask(what, f"say which names them: {guess.option(role, 'COLUMN')}")
         guess.take(
             role, max(usual or candidates, key=candidates.__getitem__, default=None)
         )
@@ -462,6 +461,6 @@ def check_authors(guess: Guess) -> bool:
         return True
     guess.ask(
         "documents have several texts, and no column clearly names the system of each",
-        f"name it: --columns texts.{Role.SYSTEM}=COLUMN, of {listed(guess.free)}",
+        f"name it: {guess.option(Role.SYSTEM, 'COLUMN')}, of {listed(guess.free)}",
     )
     return False

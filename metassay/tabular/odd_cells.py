@@ -2,11 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 
 from metassay.core.errors import quoted
 from metassay.format.numbers import counted
-from metassay.tabular.option_words import write_names
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings, Place
 
 # What Excel makes of entries such as 3-4 and 1/2, as a date and in CSV; and its errors.
@@ -33,7 +32,8 @@ class OddCells:
     r.csv: line 2: 'fluency' has 2 cells that are not finite numbers: 1 'skip', 1 'timeout'
     """
 
-    def __init__(self) -> None:
+    def __init__(self, caller: Caller = Caller.TERMINAL) -> None:
+        self._caller = caller
         self._cells: dict[str, list[tuple[Place, str]]] = {}
 
     def keep(self, column: str, at: Place, cell: str) -> None:
@@ -47,12 +47,14 @@ class OddCells:
             if len({cell for _, cell in words}) > 1:
                 at, _ = words[0]
                 counts = Counter(cell for _, cell in words)
-                problems.add(at, *_describe_words(counts, column))
+                what, fix = _describe_words(counts, column, self._caller)
+                problems.add(at, what, fix)
                 rest = [(at, cell) for at, cell in cells if not is_word(cell)]
             else:
                 rest = cells
             for at, cell in rest:
-                problems.add(at, *_describe(cell, column))
+                what, fix = _describe(cell, column, self._caller)
+                problems.add(at, what, fix)
 
 
 def is_word(cell: str) -> bool:
@@ -62,7 +64,9 @@ def is_word(cell: str) -> bool:
     return len(cell.split()) <= _FEW_WORDS and len(cell) <= _FEW_LETTERS
 
 
-def _describe(cell: str, column: str) -> tuple[str, str]:
+def _describe(
+    cell: str, column: str, caller: Caller = Caller.TERMINAL
+) -> tuple[str, str]:
     """Say what is wrong with a cell, and what to do.
 
     >>> _describe("2026-03-04 00:00:00", "fluency")[0]
@@ -80,14 +84,17 @@ def _describe(cell: str, column: str) -> tuple[str, str]:
         what = f"{name} is not a finite number"
         return what, f"{fix}; remove a column of other things"
     what = f"{name} is {quoted(cell)}, which is not a finite number"
-    return what, f"{fix}; or, if nobody answered there, say {write_missing([cell])}"
+    option = caller.option("missing", cell)
+    return what, f"{fix}; or, if nobody answered there, say {option}"
 
 
-def _describe_words(counts: Counter[str], column: str) -> tuple[str, str]:
+def _describe_words(
+    counts: Counter[str], column: str, caller: Caller
+) -> tuple[str, str]:
     """Say which words a column has, and what to do."""
     n_cells = counted(counts.total(), "cell")
     what = f"{quoted(column)} has {n_cells} that are not finite numbers: {list_words(counts)}"
-    option = write_missing(counts)
+    option = caller.option("missing", *counts)
     fix = f"write numbers, or leave the cells empty; or, if nobody answered there, say {option}"
     return what, fix
 
@@ -101,12 +108,3 @@ def list_words(counts: Counter[str]) -> str:
     shown = [f"{n:,} {quoted(word)}" for word, n in counts.most_common(_SHOWN)]
     more = f" and {len(counts) - _SHOWN} more" if len(counts) > _SHOWN else ""
     return ", ".join(shown) + more
-
-
-def write_missing(words: Iterable[str]) -> str:
-    """Write the option by which words are no answers.
-
-    >>> print(write_missing(["n/a, resolved", "skip it"]))
-    --missing '"n/a, resolved",skip it'
-    """
-    return write_names("--missing", words)

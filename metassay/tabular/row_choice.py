@@ -6,7 +6,7 @@ changes numbers, so it is asked. Ratings of texts that were chosen by scores don
 unless the user says so: a correlation over these is not that over all texts.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,6 @@ from metassay.tabular.cell_words import DOUBTFUL_STATUS, FAILED_CHECK
 from metassay.tabular.column_synonyms import fold_name, is_called
 from metassay.tabular.name_patterns import CHECK, ROW_COUNTS, ROW_COUNTS_NOT, ROW_STATUS
 from metassay.tabular.numbers import is_blank
-from metassay.tabular.option_words import write_names
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
 
@@ -67,7 +66,8 @@ def choose_rows(sheet: Sheet, rows: Rows, problems: Findings) -> Sheet:
         cells = to_keys(sheet.frame[column])
         for value in values:
             if not cells.eq(value).any():
-                what = f"--rows: column {quoted(column)} has no {quoted(value)}"
+                option = sheet.caller.option("rows")
+                what = f"{option}: column {quoted(column)} has no {quoted(value)}"
                 fix = f"write values that it has: {_some(sheet, column)}"
                 problems.add(Place(sheet.name), what, fix)
         if not cells.isin(list(values)).any():
@@ -126,7 +126,7 @@ def leave_out_chosen(
     blank = [cell for cell in _different(sheet, CHOSEN_BY) if is_blank(cell)]
     n_chosen = n_rows - len(left.lines)
     by = ", ".join(map(quoted, values[:_SHOWN]))
-    every = write_option(CHOSEN_BY, [*blank, *values])
+    every = sheet.caller.option("rows", *blank, *values, key=CHOSEN_BY)
     if not blank:
         what = f"all {counted(n_rows, 'row')} rate texts that were chosen by {by}; {BIASED}"
         fix = f"rate a random sample of texts, too, or say that these count: {every}"
@@ -148,25 +148,10 @@ def _drop_chosen(sheet: Sheet) -> Sheet:
     return replace(others, frame=others.frame.drop(columns=CHOSEN_BY))
 
 
-def write_option(column: str, values: Sequence[str]) -> str:
-    """Write the option that chooses rows with these values.
-
-    >>> print(write_option("Status", ["APPROVED", "AWAITING REVIEW"]))
-    --rows 'Status=APPROVED,AWAITING REVIEW'
-    """
-    first, *more = values
-    return write_names("--rows", [f"{column}={first}", *more])
-
-
-def ask_rows(
-    sheet: Sheet,
-    chosen: Collection[str],
-    write: Callable[[str, Sequence[str]], str] = write_option,
-) -> Iterator[tuple[str, str]]:
+def ask_rows(sheet: Sheet, chosen: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield a problem and its remedy for each column by which some rows may not count.
 
-    `chosen`: columns about which the user has decided. `write`: how the user writes a
-    choice of values of a column.
+    `chosen`: columns about which the user has decided.
     """
     for column in sheet.columns:
         if column in chosen:
@@ -180,13 +165,11 @@ def ask_rows(
         values = ", ".join(map(quoted, doubtful[:_SHOWN]))
         good = [cell for cell in cells if cell not in doubtful]
         blank = [cell for cell in _different(sheet, column) if is_blank(cell)]
-        every = write(column, [*cells, *blank])
+        every = sheet.caller.option("rows", *cells, *blank, key=column)
         what = f"column {quoted(column)} has {values} in {rows}, which may not count"
         if good:
-            yield (
-                what,
-                f"say which rows count: {write(column, good)}, or all: {every}",
-            )
+            those = sheet.caller.option("rows", *good, key=column)
+            yield what, f"say which rows count: {those}, or all: {every}"
         else:
             yield what, f"remove these rows, or say that they count: {every}"
 

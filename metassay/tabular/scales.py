@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from metassay.core.errors import quoted, shown
 from metassay.tabular.decoding import finite_number
 from metassay.tabular.name_patterns import NEITHER, TURNED, WORSE
-from metassay.tabular.option_words import write_names
+from metassay.tabular.option_words import Caller
 
 if TYPE_CHECKING:
     from metassay.core.options import Criterion
@@ -47,6 +47,7 @@ def direction(
     by_file: Mapping[str, str] | None = None,
     by_cells: Mapping[str, Direction] | None = None,
     criterion: bool = False,
+    caller: Caller = Caller.TERMINAL,
 ) -> Direction:
     """Find the direction of a metric or criterion by its names, the file's first.
 
@@ -60,7 +61,8 @@ def direction(
         better for better, metrics in by_user.items() if {*names} & {*metrics}
     ]
     if len(directions) > 1:
-        what = f"{quoted(name)} is named by --{directions[0]} and --{directions[1]}"
+        first, second = (caller.option(better) for better in directions[:2])
+        what = f"{quoted(name)} is named by {first} and {second}"
         return Direction(directions[0], BY_USER, (what, "name it by one of them"))
     if directions:
         better, why = directions[0], BY_USER
@@ -72,18 +74,18 @@ def direction(
         better, why = known[name], LISTED
     else:
         better, why = guess_direction(name), BY_NAME
+    higher = caller.option("higher", name)
     if criterion and better == "neither":
         what = (
             f"{quoted(name)} is a criterion, and its name does not say whether more of it"
             " is better"
         )
-        higher, lower = write_names("--higher", [name]), write_names("--lower", [name])
-        options = f"{higher} or {lower}"
+        options = f"{higher} or {caller.option('lower', name)}"
         fix = f"say {options}, or leave its column out of the file"
         return Direction("higher", why, (what, fix))
     if not better:
         what = f"the name {quoted(name)} does not tell whether more is better"
-        fix = f"say {write_names('--higher', [name])} if more is better, else --lower"
+        fix = f"say {higher} if more is better, else {caller.option('lower')}"
         return Direction("higher", why, (what, fix))
     return Direction(better, why)
 
@@ -93,6 +95,7 @@ def directions_of_cells(
     rankings: Collection[str],
     unnamed: Collection[str],
     likely: Collection[str] = (),
+    caller: Caller = Caller.TERMINAL,
 ) -> dict[str, Direction]:
     """Return the directions that cells tell, whatever metrics and criteria are called.
 
@@ -107,21 +110,25 @@ def directions_of_cells(
             directions[name] = Direction("lower", BY_RANKS)
         elif guess_direction(name) != "lower":
             what = f"{quoted(name)} has each of 1, 2, 3 ... once per document, as ranks have"
-            directions[name] = Direction("higher", BY_RANKS, (what, _which_end(name)))
+            directions[name] = Direction(
+                "higher", BY_RANKS, (what, _which_end(name, caller))
+            )
     for name in likely:
         if name in unnamed:
             what = (
                 f"{quoted(name)} has each of 1, 2, 3 ... once in most documents, as ranks"
                 " with ties have"
             )
-            directions[name] = Direction("higher", BY_RANKS, (what, _which_end(name)))
+            directions[name] = Direction(
+                "higher", BY_RANKS, (what, _which_end(name, caller))
+            )
     return directions
 
 
-def _which_end(name: str) -> str:
+def _which_end(name: str, caller: Caller) -> str:
     return (
-        f"say {write_names('--lower', [name])} if 1 is the best, or"
-        f" {write_names('--higher', [name])} if it is the worst"
+        f"say {caller.option('lower', name)} if 1 is the best, or"
+        f" {caller.option('higher', name)} if it is the worst"
     )
 
 
@@ -147,7 +154,11 @@ class Scales(NamedTuple):
 UNDECLARED = Scales({}, {}, {})
 
 
-def parse_scales(options: Iterable[tuple[str, str]], problems: list[str]) -> Scales:
+def parse_scales(
+    options: Iterable[tuple[str, str]],
+    problems: list[str],
+    caller: Caller = Caller.TERMINAL,
+) -> Scales:
     """Read the values of `--scale` for each criterion; faults are added to `problems`."""
     from metassay.core.options import SCALES  # slow; who wants a direction needs none
 
@@ -163,10 +174,13 @@ def parse_scales(options: Iterable[tuple[str, str]], problems: list[str]) -> Sca
         elif value in SCALES:
             scales.kinds[name] = value
         else:
+            said = caller.option("scale", blank=shown(f"{name}={value}"))
+            ends_of = caller.option("scale", "1..5", key="fluency")
+            grades_of = caller.option("scale", "poor<fair<good", key="fluency")
             problems.append(
-                f"--scale {shown(f'{name}={value}')}: no such scale; choose from"
-                f" {', '.join(SCALES)}; or write CRITERION=LOW..HIGH, such as fluency=1..5, or the"
-                " grades, of which the first counts 1, such as fluency=poor<fair<good"
+                f"{said}: no such scale; choose from {', '.join(SCALES)}; or write its"
+                f" ends, such as {ends_of}, or the grades, of which the first counts 1,"
+                f" such as {grades_of}"
             )
     return scales
 

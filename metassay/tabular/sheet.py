@@ -25,6 +25,7 @@ from metassay.tabular.numbers import (
     looks_numeric,
     order_grades,
 )
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings, Place
 
 REMEDY = "name a CSV, XLSX, JSON or Parquet file whose first row names its columns"
@@ -63,7 +64,8 @@ class Sheet:
     the first. `letters`: the letters of a workbook's columns. `levels`: columns made of
     the keys of nested objects, whose role nothing tells. `chosen`: columns by whose
     cells rows were chosen. `rater`: for whom the file stands if no column names the
-    rater. `parts`: the sheets of the files or pages, if several.
+    rater. `caller`: who reads messages about it. `parts`: the sheets of the files or
+    pages, if several.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Sheet:
     levels: Sequence[str] = ()
     chosen: Sequence[str] = ()
     rater: str = ""
+    caller: Caller = Caller.TERMINAL
     parts: "tuple[Sheet, ...]" = ()
     cache: dict[tuple[str, str], Any] = field(
         default_factory=dict, init=False, repr=False
@@ -287,6 +290,7 @@ def combine_sheets(sheets: Sequence[Sheet]) -> Sheet:
         },
         levels=tuple(dict.fromkeys(c for sheet in sheets for c in sheet.levels)),
         chosen=tuple(dict.fromkeys(c for sheet in sheets for c in sheet.chosen)),
+        caller=sheets[0].caller,
         parts=tuple(parts),
     )
 
@@ -300,6 +304,11 @@ def frame_sheet(
     column. Returns None, with every fault in `problems`, if its columns are unusable or
     it has no row.
     """
+    sheet = _read_frame(frame, name, problems, remedy)
+    return None if sheet is None else replace(sheet, caller=Caller.PYTHON)
+
+
+def _read_frame(frame: Any, name: str, problems: Findings, remedy: str) -> Sheet | None:
     if not isinstance(frame, pd.DataFrame):
         table = _arrow(frame, Place(name), problems)
         return table and arrow_sheet(table, name, problems, remedy, "row")

@@ -211,7 +211,7 @@ def test_names_that_no_file_has_or_both(here, frames, capsys) -> None:
     assert main([*words, "--columns", "doc=id", "system=model", "rater=doc_id"]) == 2
     lines = capsys.readouterr().err
     assert (
-        "--columns system='model': there is no such column: scores.csv has 'doc_id',"
+        "--columns system=model: there is no such column: scores.csv has 'doc_id',"
         in lines
     )
     assert (

@@ -72,7 +72,7 @@ def test_the_judge_in_use_is_the_one_named_first():
         (
             verdicts(0.8),
             "agreement",
-            "there is only one judge, judge_a; choose needs several",
+            "there is only one judge, judge_a; choose= needs several",
         ),
         (verdicts(0.8, 0.9, n=30), "agreement", "10 documents .* needs 12 or more"),
     ],
@@ -114,6 +114,8 @@ def test_too_few_fails_for_balanced_accuracy_are_refused_and_agreement_answers()
     frame = verdicts(0.8, 0.9, n=60)
     frame["human"] = "pass"
     frame.loc[0, "human"] = "fail"
-    with pytest.raises(BadInput, match=r"choose balanced_accuracy .* choose agreement"):
+    with pytest.raises(
+        BadInput, match=r"choose='balanced_accuracy' .* choose='agreement'"
+    ):
         judge_check(frame, choose="balanced_accuracy")
     assert "choice" in judge_check(frame, choose="agreement").tables

@@ -202,7 +202,7 @@ def test_a_number_for_no_answer_and_words_among_grades_are_asked_about() -> None
     assert value(results, "exact", "n") == ROWS - 1
     words = people.astype(str).astype(object)
     words[7] = "skip"
-    assert "missing=['skip']" in refused(frame(grades(1), human=words))
+    assert "missing='skip'" in refused(frame(grades(1), human=words))
 
 
 def test_numbers_of_one_scale_have_errors_and_those_of_two_correlations_only() -> None:

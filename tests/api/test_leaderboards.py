@@ -199,7 +199,7 @@ def test_check_says_what_it_understood(tmp_path, monkeypatch, capsys) -> None:
 def test_systems_under_another_name_are_named_by_an_option() -> None:
     frame = board().rename(columns={"system": "entry"})
     as_texts = judge_check(frame, judge="bleu")
-    assert "if each row is a system, say system=COLUMN" in "\n".join(as_texts.notes)
+    assert "if each row is a system, say system='COLUMN'" in "\n".join(as_texts.notes)
     results = judge_check(frame, system="entry")
     assert results.choices["kind"] == "systems"
     assert {*results.systems["score"]} == {"bleu", "rouge"}

@@ -108,7 +108,7 @@ def test_what_names_neither_text_is_asked_about():
         "column 'judge' has 1 cell that names neither text nor a tie: 1 'unclear'"
         in line
     )
-    assert "missing=['unclear']" in line
+    assert "missing='unclear'" in line
     results = judge_check(table, missing="unclear")
     assert "1 without a verdict" in results.notes[0]
 

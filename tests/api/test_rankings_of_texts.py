@@ -162,7 +162,7 @@ def test_scores_of_a_judge_rank_the_texts_that_people_ranked() -> None:
 def test_a_name_that_says_otherwise_is_asked_about_and_the_answer_followed() -> None:
     frame = table().rename(columns={"judge": "judge_quality", "human": "human_quality"})
     problems = refused(frame)
-    assert "lower='judge_quality'" in problems or "lower=['judge_quality']" in problems
+    assert "lower='judge_quality'" in problems
     results = judge_check(frame, lower=["judge_quality", "human_quality"])
     assert number(results, "kendall") == pytest.approx(mean_tau(table()))
     turned = judge_check(frame, higher=["judge_quality", "human_quality"])
@@ -177,7 +177,7 @@ def test_ranks_with_many_ties_are_asked_about() -> None:
     frame["judge"] = 7.5 * frame["judge"]
     problems = refused(frame)
     assert "as ranks with ties have" in problems
-    assert "lower=['human']" in problems
+    assert "lower='human'" in problems
     results = judge_check(frame, lower=["human", "judge"])
     assert results.choices["kind"] == "rankings"
     graded = judge_check(frame, higher=["human"])
@@ -198,7 +198,7 @@ def test_the_remedy_for_scores_that_rank_the_other_way_round_turns_them() -> Non
     frame = table()
     frame["judge"] = 7.5 * frame["judge"]
     (warning,) = judge_check(frame).warnings
-    assert "lower=['judge']" in warning
+    assert "lower='judge'" in warning
     turned = judge_check(frame, lower=["judge"])
     assert not turned.warnings
     assert number(turned, "kendall") == pytest.approx(mean_tau(table()))

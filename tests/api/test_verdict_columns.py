@@ -56,7 +56,7 @@ def test_a_rater_with_an_odd_word_is_asked_about_and_then_counts(
     assert "column 'human_2' has 2 cells that are neither a pass nor a fail" in message
     shown = repr(word.replace("_", " "))
     assert f"2 {shown} (first: row 4)" in message or f"2 {shown}" in message
-    assert f"say missing=[{shown}]" in message
+    assert f"say missing={shown}" in message
     results = judge_check(table, missing=word.replace("_", " "))
     assert "12 labelled by 3 raters" in results.notes[0]
     assert f"taken as missing in column 'human_2': 2 {shown}" in results.notes
@@ -73,7 +73,7 @@ def test_the_remedy_of_the_command_names_the_words_of_all_columns(
     frame(**columns).drop(columns="human").to_csv("verdicts.csv", index=False)
     assert main(["judge-check", "verdicts.csv"]) == 2
     error = capsys.readouterr().err
-    assert "--missing skip 'parse error'" in error
+    assert "--missing 'skip,parse error'" in error
     remedy = ["--missing", "skip", "parse error"]
     assert main(["judge-check", "verdicts.csv", *remedy]) == 0
     assert "labelled by 2 raters" in capsys.readouterr().out
@@ -187,7 +187,7 @@ def test_an_end_that_no_name_tells_is_asked_for(
     table = frame().set_axis(["item", *names], axis=1)
     message = refused(table)
     assert words in message
-    assert "passes=no" in message
+    assert "passes='no'" in message
     assert sensitivity(judge_check(table, passes="yes")) == sensitivity(
         judge_check(frame())
     )
@@ -199,4 +199,4 @@ def test_grades_of_which_less_is_better_are_asked_for_by_their_numbers() -> None
     table = frame().drop(columns="human").assign(human_errors=errors)
     message = refused(table.drop(columns="judge").assign(errors_judge=flags))
     assert "numbers from 0 to 3, and less of it is better" in message
-    assert "such as passes=0" in message
+    assert "such as passes='0'" in message

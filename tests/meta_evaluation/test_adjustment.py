@@ -191,10 +191,10 @@ def evaluated(**more):
         ),
         (
             {"primary": "m", "tried": 20},
-            "primary 'm': it was named before anybody saw results, and tried 20 says that it"
+            "primary: 'm' was named before anybody saw results, and tried 20 says that it"
             " is the best of 20; remove one of the two",
         ),
-        ({"primary": "m", "fitted": ["m"]}, "primary 'm': fitted names it, too"),
+        ({"primary": "m", "fitted": ["m"]}, "primary: 'm' is named by fitted, too"),
     ],
 )
 def test_choices_that_cannot_be_are_refused(choices, message):

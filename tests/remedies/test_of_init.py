@@ -51,7 +51,7 @@ REFUSALS: dict[str, Refusal] = {
     "a primary metric that is the best of several": Refusal(
         f"{SCORED} --primary good --tried 3",
         FILES,
-        "--primary 'good': it was named before anybody saw results",
+        "--primary: 'good' was named before anybody saw results",
         "remove one of the two",
         (retype(" --tried 3", ""),),
     ),

@@ -169,7 +169,7 @@ REFUSALS: dict[str, Refusal] = {
         "meta-eval r.csv --scale fluency=five",
         {"r.csv": RATINGS},
         "--scale 'fluency=five': no such scale",
-        "such as fluency=1..5",
+        "such as --scale fluency=1..5",
         (retype("fluency=five", "fluency=1..5"),),
     ),
     "a scale of a criterion that is not there": Refusal(
@@ -222,7 +222,7 @@ REFUSALS: dict[str, Refusal] = {
     "a column that is not there": Refusal(
         "meta-eval r.csv --columns doc=case",
         {"r.csv": RATINGS},
-        "--columns doc='case': there is no such column",
+        "--columns doc=case: there is no such column",
         "name one of them",
         (retype("doc=case", "doc=doc_id"),),
     ),
@@ -273,15 +273,15 @@ REFUSALS: dict[str, Refusal] = {
         f"meta-eval s.csv r.csv {FEW}",
         {"s.csv": SCORES, "r.csv": FAR},
         "'fluency' has the value 30, far from the others",
-        "correct it, or leave the cell empty; if it is a grade, say --scale 'fluency'=1..30",
-        (add("--scale 'fluency'=1..30"),),
+        "correct it, or leave the cell empty; if it is a grade, say --scale fluency=1..30",
+        (add("--scale fluency=1..30"),),
     ),
     "a rating that stands for none": Refusal(
         f"meta-eval s.csv r.csv {FEW}",
         {"s.csv": SCORES, "r.csv": CODE},
         "'fluency' has the value 99, far from all others",
-        "leave the cell empty if nobody rated, or say --missing=99",
-        (add("--missing=99"),),
+        "leave the cell empty if nobody rated, or say --missing 99",
+        (add("--missing 99"),),
     ),
     "a rating beyond its scale": Refusal(
         f"meta-eval s.csv r.csv --scale fluency=1..5 {FEW}",

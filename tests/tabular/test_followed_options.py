@@ -12,7 +12,7 @@ from metassay.cli.values import names
 from metassay.core.errors import BadInput
 from metassay.tabular.far_ratings import check_ratings
 from metassay.tabular.numbers import find_format, order_grades
-from metassay.tabular.option_words import write_names
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings, Place
 
 FEW = {"resamples": 20, "permutations": 20}
@@ -23,7 +23,7 @@ FEW = {"resamples": 20, "permutations": 20}
     [["skip"], ["-skip-"], ["a, b", "c"], ['"skip"'], ["it's", "so"], ["--"]],
 )
 def test_what_is_written_is_what_is_read(words: list[str]) -> None:
-    option, *rest = shlex.split(write_names("--missing", words))
+    option, *rest = shlex.split(Caller.TERMINAL.option("missing", *words))
     value = option.partition("=")[2] if "=" in option else rest[0]
     assert names(value) == words
     assert not value.startswith("-") or "=" in option
@@ -45,7 +45,7 @@ def test_a_proposed_scale_has_all_digits() -> None:
     values = [0.12466876543, *np.linspace(0.2, 0.9, 30).tolist(), 98.7654321]
     problems = Findings()
     check_ratings("it", values, lambda n: Place("r.csv", n), problems, problems)
-    assert "--scale 'it'=0.12466876543..98.7654321" in problems.lines()[0]
+    assert "--scale it=0.12466876543..98.7654321" in problems.lines()[0]
 
 
 def judged(cells: list[str], people: list[str]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, quoted, raise_problems, shown
 from metassay.core.naming import LONGEST, name_problem, words_problem
-from metassay.core.options import Criterion, Design, choice_problems
+from metassay.core.options import Criterion, Design, find_contradictions
 from metassay.core.params import bad_criteria
 from metassay.datasets.checks import check
 from metassay.metrics.describe import RELEASED
@@ -410,9 +410,9 @@ def _check_names(
         what = f"--primary-criterion: no criterion is called {quoted(of_criterion)}"
         fix = f"there are {', '.join(map(shown, sorted(criteria))) or 'none'}"
         problems.add(Place("the files"), what, fix)
-    for line in choice_problems(inputs.primary, inputs.tried, inputs.fitted):
-        what, _, fix = line.rpartition("; ")
-        problems.add(Place("the files"), f"--{what}", fix)
+    for fault in find_contradictions(inputs.primary, inputs.tried, inputs.fitted):
+        what = f"--{'-'.join(fault.keys)}: {fault.text}"
+        problems.add(Place("the files"), what, "")
     for option, values in inputs.directions.items():
         for name in values:
             if name not in names | {*renamed.values()}:
