@@ -142,7 +142,9 @@ def _run_stale(
         why = [
             f"{failure.name}: {failure.output}" for failure in watch.failures.values()
         ]
-        lines = [f"did not succeed: {names}", *(why if notes else ())]
+        lines = [f"did not succeed: {names}"]
+        if notes:
+            lines += why
         return Failed(message="\n".join(lines), data=failed)
     done = f"{len(runs)} stages run, {len(plan.stages) - len(runs)} fresh"
     return Completed(message="\n".join([done, *missing]))

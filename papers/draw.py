@@ -191,7 +191,10 @@ def _latex_heads(columns: Sequence[_Column]) -> list[str]:
         titles.append(rf"\multicolumn{{{width}}}{{c}}{{{_tex(title)}}}")
         rules += [rf"\cmidrule(lr){{{start}-{start + width - 1}}}"] if width > 1 else []
         heads += kinds
-    return [_tex_row(titles), *(["".join(rules), _tex_row(heads)] if rules else [])]
+    rows = [_tex_row(titles)]
+    if rules:
+        rows += ["".join(rules), _tex_row(heads)]
+    return rows
 
 
 def _tex_row(texts: Sequence[str]) -> str:

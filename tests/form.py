@@ -121,3 +121,19 @@ def loops_in_loops(tree: ast.AST) -> Iterator[int]:
             parts = [each for each in inside if isinstance(each, _COMPREHENSIONS)]
             if sum(len(part.generators) for part in parts) > 2:
                 yield node.lineno
+
+
+def conditional_unpacks(tree: ast.AST) -> Iterator[int]:
+    """Lines where something is unpacked on a condition: `[*(more if wanted else []), last]`."""
+    for node in ast.walk(tree):
+        unpacked: list[ast.expr | None] = []
+        if isinstance(node, ast.Starred):
+            unpacked.append(node.value)
+        elif isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            unpacked += [value for key, value in pairs if key is None]
+        elif isinstance(node, ast.keyword) and node.arg is None:
+            unpacked.append(node.value)
+        for value in unpacked:
+            if isinstance(value, ast.IfExp):
+                yield value.lineno

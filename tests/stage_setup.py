@@ -127,7 +127,10 @@ def run_stage(
 ) -> int:
     """Run one stage of benchmark `one` in a project; its exit code."""
     monkeypatch.chdir(root)
-    monkeypatch.setattr(sys, "argv", [f"{stage}.py", "one", *([item] if item else [])])
+    words = [f"{stage}.py", "one"]
+    if item:
+        words.append(item)
+    monkeypatch.setattr(sys, "argv", words)
     try:
         enter(importlib.import_module(f"stages.{stage}").main)
     except SystemExit as error:

@@ -18,6 +18,7 @@ from tests.architecture import (
 )
 from tests.form import (
     chained_conditionals,
+    conditional_unpacks,
     loops_in_loops,
     prepositional_names,
     unpacked_literals,
@@ -82,6 +83,7 @@ def test_files_stay_readable() -> None:
 
 RULES = (
     unpacked_literals,
+    conditional_unpacks,
     chained_conditionals,
     loops_in_loops,
     vague_names,
@@ -108,6 +110,11 @@ def library_breaches(rule: str) -> list[str]:
 def test_no_literal_is_unpacked_into_another() -> None:
     """`[*(1, 2), 3]` and `{**{"a": 1}, "b": 2}` save a line and cost a second reading."""
     assert not breaches()["unpacked_literals"]
+
+
+def test_nothing_is_unpacked_on_a_condition() -> None:
+    """`[*(more if wanted else []), last]` hides an `if`; a list that grows says it plainly."""
+    assert not breaches()["conditional_unpacks"]
 
 
 def test_no_conditional_stands_inside_another() -> None:

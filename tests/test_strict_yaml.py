@@ -12,7 +12,9 @@ from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
 
 ROOT = Path(__file__).parent.parent
-LOADERS = [yaml.SafeLoader, *([yaml.CSafeLoader] if yaml.__with_libyaml__ else [])]
+LOADERS = [yaml.SafeLoader]
+if yaml.__with_libyaml__:
+    LOADERS.append(yaml.CSafeLoader)
 
 
 @pytest.fixture(params=LOADERS, autouse=True, ids=lambda loader: loader.__name__)

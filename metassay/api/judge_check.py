@@ -11,6 +11,7 @@ from metassay.api.judge_answers import (
     wrap,
 )
 from metassay.api.label_check import Checked, check_labels
+from metassay.api.label_columns import find_columns
 from metassay.api.label_table import find_kind, read_labels
 from metassay.api.labels import PASS_FAIL, Choices
 from metassay.api.pass_check import check_passes_and_fails
@@ -25,7 +26,7 @@ from metassay.api.ranking_study import (
 from metassay.api.requirements import refuse_card, refuse_ends
 from metassay.api.results import Results, list_names
 from metassay.api.system_board import check_systems, holds_systems, read_systems
-from metassay.api.verdict_table import find_columns, read_verdicts
+from metassay.api.verdict_table import read_verdicts
 from metassay.core.errors import BadInput
 from metassay.reporting.contract import Link, Problem
 from metassay.reporting.shell import PageFolder

@@ -9,12 +9,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from metassay.api.label_columns import ColumnRoles, collect_items, note_columns
 from metassay.api.labels import NOMINAL, NUMBERS, ORDINAL, PASS_FAIL, Labels
-from metassay.api.verdict_table import (
-    ColumnRoles,
-    collect_items,
-    note_columns,
-)
 from metassay.core.errors import quoted, raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array

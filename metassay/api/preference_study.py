@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from metassay.api.label_columns import ColumnRoles, note_columns
 from metassay.api.labels import BY, PREFERENCES, Labels
-from metassay.api.verdict_table import ColumnRoles, note_columns
 from metassay.core.errors import quoted, raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array, Index, Mask

@@ -11,15 +11,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.api.label_table import holds_numbers, read_numbers
-from metassay.api.labels import BY, RANKINGS, Choices, Labels
-from metassay.api.preference_study import Pairs
-from metassay.api.verdict_table import (
+from metassay.api.label_columns import (
     ColumnRoles,
     LabelledItems,
     collect_items,
     note_columns,
 )
+from metassay.api.label_table import holds_numbers, read_numbers
+from metassay.api.labels import BY, RANKINGS, Choices, Labels
+from metassay.api.preference_study import Pairs
 from metassay.core.errors import BadInput, quoted, raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.exact_sums import Array, Index

@@ -8,14 +8,15 @@ import pandas as pd
 
 from metassay.api.judge_answers import WIDE, board_line, shorten
 from metassay.api.label_check import Checked
+from metassay.api.label_columns import check_names
 from metassay.api.labels import SYSTEMS, Choices
-from metassay.api.verdict_table import check_names
 from metassay.core.errors import BadInput, quoted, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, probability, short, short_interval
 from metassay.statistics.classes import set_apart
 from metassay.statistics.correlation import pearson
 from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.multiple_tests import significance_level
 from metassay.statistics.random_numbers import generator
 from metassay.statistics.system_scores import (
     FEWEST,
@@ -240,7 +241,7 @@ def _rows(board: Board, who: str) -> Iterator[dict[str, Any]]:
         rows.append(_row(name, who, score[both], people[both], choices.confidence))
     for row, (alone, of_best) in zip(rows, _chances(board, who), strict=True):
         row["p"], row["p_of_best"] = alone, of_best
-        row["verdict"] = _verdict(row, 1.0 - choices.confidence)
+        row["verdict"] = _verdict(row, significance_level(choices.confidence))
     yield from sorted(rows, key=lambda row: -np.nan_to_num(row["pearson"], nan=-2.0))
 
 
@@ -293,9 +294,7 @@ def _chances(board: Board, who: str) -> list[tuple[float, float]]:
 def _verdict(row: Mapping[str, Any], level: float) -> str:
     if row["n_systems"] < FEWEST or np.isnan(row["pearson"]):
         return FEW if row["n_systems"] < FEWEST else OPEN
-    # Shares of orders can equal the level exactly (6 of 120); 1 - .95 is a little more
-    # than .05.
-    if not row["p_of_best"] < level - 1e-9:
+    if not row["p_of_best"] < level:
         return OPEN
     return RELATED if row["pearson"] > 0 else TURNED
 

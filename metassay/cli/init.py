@@ -71,7 +71,9 @@ def update(_: argparse.Namespace) -> int:
     """Bring the project in this folder up to date, and print what changed."""
     if is_own_repository(Path()):  # which has no kit but itself
         changed = write_if_changed(Path(DAG), root_dag(TRAINING))
-        lines = [*refresh(Path()), *([f"{DAG}: updated"] if changed else [])]
+        lines = refresh(Path())
+        if changed:
+            lines.append(f"{DAG}: updated")
         print("\n".join(lines) or "up to date")
     else:
         print("\n".join(upgrade(Path())))

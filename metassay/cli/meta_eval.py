@@ -251,12 +251,16 @@ def _print_level(
     narrow = console.width < NARROW
     compared = not narrow and any(row["rater"] is not None for row in rows)
     coefficient = COEFFICIENT_NAMES[rows[0]["coefficient"]]
-    table = ruled(
+    columns = [
         Column("metric", overflow="fold", ratio=1, min_width=8),
         numbers(f"{coefficient}\n[{confidence:.0%}]"),
         numbers("p"),
-        *([numbers("metric / rater")] if compared else []),
-        Column("verdict", overflow="fold", max_width=14 if narrow else 21),
+    ]
+    if compared:
+        columns.append(numbers("metric / rater"))
+    columns.append(Column("verdict", overflow="fold", max_width=14 if narrow else 21))
+    table = ruled(
+        *columns,
         expand=True,
         title=Text(f"{DECISIONS[level]} ({level} level)", style="italic"),
         title_justify="left",

@@ -77,7 +77,8 @@ def _show_table(args: argparse.Namespace) -> None:
         name: t.says for name, t in CONTRACT.items() if path_of(folder, name).exists()
     }
     for block, views in reversed(VIEWS.items()):
-        says = {**(views if name in getattr(params, block) else {}), **says}
+        if name in getattr(params, block):
+            says = {**views, **says}
     if table is None:
         lines = [(key, text.partition(". ")[0]) for key, text in says.items()]
         frame = pd.DataFrame(lines, columns=["table", "what it says"])

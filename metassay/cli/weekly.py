@@ -58,7 +58,9 @@ def reevaluate(args: argparse.Namespace) -> int:
 def accept(args: argparse.Namespace) -> int:
     """Accept the present numbers: later ones are compared with them."""
     _require_scores(args.names, check_project(args.names))
-    words = [*args.names, *(["--anyway"] if args.anyway else [])]
+    words = list(args.names)
+    if args.anyway:
+        words.append("--anyway")
     return run_flows(words, dict(os.environ), module="flows.accept")
 
 

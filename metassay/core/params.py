@@ -349,7 +349,9 @@ def load(root: Path = Path()) -> Params:
         except BadInput as error:
             problems += error.problems
             continue
-        lines = [*_inside(folder, name), *(_dangling(folder, shared) if shared else ())]
+        lines = [*_inside(folder, name)]
+        if shared:
+            lines += _dangling(folder, shared)
         problems += [f"{where} > {line}" for line in lines]
     tunings = {
         name: folder for name, folder in folders.items() if isinstance(folder, Tuning)

@@ -160,7 +160,9 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
     benchmark.
     """
     stages = stages_of(folder) if folder else ()
-    arguments = dict.fromkeys([stage.argument, *([ELEMENT] if stage.each else [])])
+    arguments = [stage.argument]
+    if stage.each and stage.argument != ELEMENT:
+        arguments.append(ELEMENT)
     quoted = [f"'{word}'" if "$" in word else word for word in arguments]
     kinds = _name_lists(stage.kinds, folder)
     keys = [*kinds, *_name_lists(stage.shared, folder)]
@@ -179,12 +181,14 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
         ],
     }
     deps = [
-        *([_VALUE] if stage.repeats_over_mapping else []),
         *stage.files,
         *_trained_base(stage, folder),
         *map(_path, stage.reads),
     ]
+    if stage.repeats_over_mapping:
+        deps.insert(0, _VALUE)
     outs = [*stage.outs, *map(_path, stage.writes)]
+    listed_outs = [{out: dict(_IN_GIT)} for out in outs] if stage.git else list(outs)
     is_report = folder is not None and stage.name == "report"
     plots = SORTS[type(folder)][2] if folder else ()
     in_git = [HEADLINE, *(f"{PLOTS}/{plot}.csv" for plot in plots)] if is_report else []
@@ -197,7 +201,7 @@ def entry(stage: Stage, folder: Folder | None = None) -> dict[str, Any]:
             *({file: names} for file, names in by_file.items() if names),
         ],
         "outs": [
-            *([{out: dict(_IN_GIT)} for out in outs] if stage.git else outs),
+            *listed_outs,
             *({file: dict(_IN_GIT)} for file in in_git),  # a copy each: no YAML anchors
         ],
         "metrics": [{METRICS: dict(_IN_GIT)}] if is_report else [],

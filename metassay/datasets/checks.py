@@ -116,7 +116,8 @@ def _check_reference(
         fix = "write text, claim:N, statement:N or versus:AUTHOR"
         rows.wrong(at, f"unit {shown(rating.unit)} is not known", remedy=fix)
     other = unit["other"] if unit else None
-    for name in (author, *([other] if other else [])):
+    named = [author, other] if other else [author]
+    for name in named:
         if name not in known.authors:
             what = f"system {shown(name)} is not in {known.texts}"
             rows.wrong(at, what, f"doc_id {shown(doc)}", "rename it or add its texts")

@@ -94,15 +94,17 @@ def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:
     kind = (
         _FORMATS.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "text/plain"
     )
-    return {
+    described = {
         "@type": "cr:FileObject",
         "@id": name,
         "name": name,
         "contentUrl": url,
         "contentSize": f"{size} B",
         "encodingFormat": kind,
-        **({"sha256": sha256} if sha256 else {}),
     }
+    if sha256:
+        described["sha256"] = sha256
+    return described
 
 
 def write_croissant(registry: Mapping[str, Dataset], folder: Path) -> list[str]:

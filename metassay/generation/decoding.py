@@ -242,8 +242,9 @@ def _generation_config(tokenizer: Any, weights: Any, options: DecodingOptions) -
         max_new_tokens=options.max_new_tokens,
         max_length=None,
         **dict.fromkeys(_SAMPLING),
-        **(dict.fromkeys(_BEAMS_ONLY) if options.beams == 1 else {}),
     )
+    if options.beams == 1:
+        decoding.update(**dict.fromkeys(_BEAMS_ONLY))
     if decoding.pad_token_id is None:
         ends = tokenizer.eos_token_id
         decoding.pad_token_id = (

@@ -88,11 +88,14 @@ class Cascade:
         counts = [
             f"{FIRST} ({kinds.first['kind']}) decided {early:,} of {total:,} pairs{share};"
             f" {THEN} ({kinds.then['kind']}) the other {self._decided[THEN]:,}",
-            f"{THEN} asks language models {self._questions:,} questions;"
-            f" {self._avoided:,} more would be about the pairs that {FIRST} decided",
         ]
+        if self._llms:
+            counts.append(
+                f"{THEN} asks language models {self._questions:,} questions;"
+                f" {self._avoided:,} more would be about the pairs that {FIRST} decided"
+            )
         inside = prefix_notes({FIRST: self._first.notes, THEN: self._then.notes})
-        return [*(counts if self._llms else counts[:1]), *inside]
+        return [*counts, *inside]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; None for a citation that makes no difference."""

@@ -41,8 +41,12 @@ class JuryOptions(Options):
     @field_validator("members")
     @classmethod
     def _check_names(cls, members: dict[str, Block]) -> dict[str, Block]:
-        few = "a jury needs two judges or more; add one, or use that judge by itself"
-        if problems := [*name_problems(members), *([few] if len(members) < 2 else [])]:
+        problems = [*name_problems(members)]
+        if len(members) < 2:
+            problems.append(
+                "a jury needs two judges or more; add one, or use that judge by itself"
+            )
+        if problems:
             raise PydanticCustomError(
                 "names", "{lines}", {"lines": "; ".join(problems)}
             )

@@ -78,7 +78,10 @@ class Form:
     @property
     def filled(self) -> Mapping[str, Kind]:
         """The kinds of the prompt's variables; a criterion's text is held `against` another."""
-        names = [self.material, *([] if self.asks else ["against"]), "items"]
+        if self.asks:
+            names = [self.material, "items"]
+        else:
+            names = [self.material, "against", "items"]
         return dict.fromkeys(names, "data")
 
     @property
@@ -348,7 +351,9 @@ def select_fields(entry: Mapping[str, Any], names: Iterable[str]) -> dict[str, A
 
 def write_reply(form: Form, style: Style, answers: Sequence[Mapping[str, Any]]) -> str:
     """Return the reply with these answers, numbered from 1, with reasons if the style has them."""
-    names = ["reason", form.field, *(["passages"] if form.passages else [])]
+    names = ["reason", form.field]
+    if form.passages:
+        names.append("passages")
     entries = [select_fields(answer, names) for answer in answers]
     return reply(style, entries, [_line(form, answer) for answer in answers])
 

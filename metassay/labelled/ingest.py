@@ -199,7 +199,10 @@ def _check_item(
     item: records.ItemRow, n_labels: int, judged: bool, problems: Findings
 ) -> None:
     where = f"item {shown(item.item)}"
-    for name in ("item", "subset", "kind", *(["cluster"] if item.cluster else [])):
+    names = ["item", "subset", "kind"]
+    if item.cluster:
+        names.append("cluster")
+    for name in names:
         if not records.is_clean(getattr(item, name)):
             what = f"{name!r} is empty, has blanks at an end, or characters that do not print"
             problems.add(item.at, what, "clean it", where)

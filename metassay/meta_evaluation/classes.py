@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.meta_evaluation.exact_tests import EQUAL
 from metassay.meta_evaluation.options import VANISHES, MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study
 from metassay.statistics.classes import (
@@ -28,6 +27,7 @@ from metassay.statistics.exact_sums import (
     mean_without_gaps,
     sums_by,
 )
+from metassay.statistics.multiple_tests import significance_level
 
 Rows = Sequence[dict[str, object]]
 # The rows of `evidence` of one level of a study, without what is left without classes.
@@ -156,7 +156,7 @@ def classes_at(
 
 def _is_shown(row: dict[str, object]) -> bool:
     p, value, confidence = (float(str(row[n])) for n in ("p", "value", "confidence"))
-    return p < 1 - confidence - EQUAL and value > 0
+    return p < significance_level(confidence) and value > 0
 
 
 def _summarise_metric(

@@ -8,12 +8,7 @@ import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis
 from metassay.meta_evaluation.classes import classes_at
-from metassay.meta_evaluation.exact_tests import (
-    EQUAL,
-    LevelTests,
-    StudyTests,
-    run_level,
-)
+from metassay.meta_evaluation.exact_tests import LevelTests, StudyTests, run_level
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.selected_texts import find_chosen
 from metassay.meta_evaluation.study import MetricScores, Study, frame_of
@@ -33,6 +28,7 @@ from metassay.statistics.jackknife import (
     variance_between_systems,
 )
 from metassay.statistics.layout import Layout
+from metassay.statistics.multiple_tests import significance_level
 from metassay.statistics.pairs import calibrate, calibrated_chance, pairwise_accuracy
 from metassay.statistics.random_numbers import generator
 from metassay.tables.evidence import EVIDENCE
@@ -149,7 +145,7 @@ def _shown_within(
         return [None] * len(places)
     if by_documents is None:
         return [False] * len(places)
-    level_of_p = 1.0 - options.confidence - EQUAL
+    level_of_p = significance_level(options.confidence)
     return [bool(by_documents[i, 0] < level_of_p) for i in places]
 
 
@@ -275,7 +271,7 @@ def _rests_on(
     It holds if none of these is a version of another, or of the same topic.
     """
     # Shares of orders can equal the level exactly, and show nothing then.
-    level_of_p = 1.0 - options.confidence - EQUAL
+    level_of_p = significance_level(options.confidence)
     if p < level_of_p:
         return None
     for exchange, adjusted in tests.p_alone.items():

@@ -35,10 +35,8 @@ from metassay.statistics.independence import (
 )
 from metassay.statistics.jackknife import LeaveOneOut, leave_out
 from metassay.statistics.layout import Part, family_means, family_sets
+from metassay.statistics.multiple_tests import significance_level
 from metassay.statistics.random_numbers import generator
-
-EQUAL = 1e-9  # shares of orders can equal the level exactly: 6 of 120
-
 
 # Whether a relation must show in a test, or does so if it shows in this one alone; a
 # hint says what is lacking.
@@ -488,7 +486,8 @@ def _less_documents(side: Array) -> Array:
 
 
 def _is_decisive(study: Study, exchange: Exchange, options: MetaOptions) -> bool:
-    return 2.0 / _count_orders(study, exchange) < 1.0 - options.confidence - EQUAL
+    smallest = 2.0 / _count_orders(study, exchange)
+    return smallest < significance_level(options.confidence)
 
 
 def _smallest_p(study: Study, tests: Reordering) -> float:

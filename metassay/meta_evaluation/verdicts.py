@@ -8,6 +8,7 @@ import pandas as pd
 
 from metassay.meta_evaluation.options import VANISHES, CertificationOptions
 from metassay.statistics.jackknife import fisher_z, smallest_study
+from metassay.statistics.multiple_tests import significance_level
 
 USE: Final = "use"
 THESE_SYSTEMS: Final = "these systems only"
@@ -319,7 +320,7 @@ def has_other_raters(row: Mapping[str, Any]) -> bool:
 
 def is_shown(row: Mapping[str, Any]) -> bool:
     """Whether the metric is shown to be related to people."""
-    return _is_below(row["p"], row["confidence"])
+    return bool(row["p"] < significance_level(row["confidence"]))
 
 
 def rests_on(row: Mapping[str, Any]) -> str | None:
@@ -341,13 +342,7 @@ def is_promising(
     value: float, p: float, confidence: float, options: CertificationOptions
 ) -> bool:
     """Whether a correlation is shown, and its value is useful."""
-    return _is_below(p, confidence) and bool(value >= options.useful)
-
-
-def _is_below(p: float, confidence: float) -> bool:
-    # Shares of orders can equal the level exactly (6 of 120); 1 - .95 is a little more
-    # than .05.
-    return p < 1.0 - confidence - 1e-9
+    return p < significance_level(confidence) and bool(value >= options.useful)
 
 
 def kind_of(verdict: str) -> str:

@@ -188,8 +188,9 @@ def upgrade(root: Path) -> list[str]:
     was = f", from {f'Metassay {before.version}' if before else 'before there was a record'}"
     is_same = before is not None and before.version == __version__
     lines.append(f"up to date with Metassay {__version__}{'' if is_same else was}")
-    to_review = changed or beside or refreshed
-    return [*lines, *(["review with `git diff`, then commit"] if to_review else [])]
+    if changed or beside or refreshed:
+        lines.append("review with `git diff`, then commit")
+    return lines
 
 
 def _latest_files(root: Path) -> dict[str, bytes]:

@@ -248,7 +248,7 @@ def configuration_problems() -> list[str]:
                 for name, folder in params.evaluations.items()
                 for problem in _dataset(name, folder, registry)
             ]
-    return [*(_check_params(params) if valid else ()), *problems]
+    return [*_check_params(params), *problems] if valid else problems
 
 
 def _check_params(params: Params) -> list[str]:

@@ -480,11 +480,13 @@ def _line(
     people: Sequence[Rating],
 ) -> Line:
     place = (unit.part, unit.position)
+    start, end = locate(unit.part, unit.start, unit.end) if locate else (-1, -1)
     return Line(
         unit.position,
         unit.part,
         unit.text or "(the part could not be taken apart)",
-        *(locate(unit.part, unit.start, unit.end) if locate else (-1, -1)),
+        start,
+        end,
         [int(number) for number in unit.citations],
         judgments.aligned.get((*text, *place), []) if unit.kind == "statement" else [],
         [

@@ -431,7 +431,7 @@ def _plotted(name: str, metric: str, row: Row, value: str, prefix: str) -> list[
 
 def _round_numbers(row: Numbers) -> Numbers:
     """Return its value, and its interval where it has one."""
-    names = ["value", *(() if missing(row["low"]) else ("low", "high"))]
+    names = ["value"] if missing(row["low"]) else ["value", "low", "high"]
     return {name: rounded(row[name]) for name in names}
 
 

@@ -5,6 +5,8 @@ from numpy.typing import ArrayLike
 
 from metassay.statistics.exact_sums import Array, Index
 
+_ROUNDING = 1e-9  # more than floats lose, less than any two shares of orders differ
+
 
 def holm(p: ArrayLike) -> Array:
     """Return Holm's adjusted p values (n,), which bound the chance of any false finding.
@@ -38,3 +40,15 @@ def _family(p: ArrayLike) -> tuple[Array, Index, Array]:
     defined = np.flatnonzero(~np.isnan(values))
     order = defined[np.argsort(values[defined], kind="stable")]
     return values[order], order, np.full(values.shape, np.nan)
+
+
+def significance_level(confidence: float) -> float:
+    """Return the level that p must be below: 1 - `confidence`, less what rounding adds.
+
+    Shares of orders can equal the level exactly, as 6 of 120 is .05, and are not below it;
+    in floats, 1 - .95 is a little more than .05.
+
+    >>> 6 / 120 < 1 - 0.95, 6 / 120 < significance_level(0.95)
+    (True, False)
+    """
+    return 1.0 - confidence - _ROUNDING

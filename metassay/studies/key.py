@@ -99,8 +99,9 @@ def encode_key(key: Key) -> bytes:
             }
             for row_id, row in key.rows.items()
         },
-        **({"drawn_by": key.drawn_by} if key.drawn_by else {}),
     }
+    if key.drawn_by:
+        content["drawn_by"] = key.drawn_by
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
 

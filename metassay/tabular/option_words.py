@@ -24,10 +24,10 @@ class Option:
     the column of `--rows`. `blank` stands where the user writes a value.
 
     >>> lower = Option(name="lower", values=("error rate", "words"))
-    >>> print(lower.in_terminal(), "or", lower.in_python())
+    >>> print(lower.terminal, "or", lower.python)
     --lower 'error rate,words' or lower=['error rate', 'words']
     >>> scale = Option(name="scale", key="fluency", values=("1..5",))
-    >>> print(scale.in_terminal(), "or", scale.in_python())
+    >>> print(scale.terminal, "or", scale.python)
     --scale fluency=1..5 or scale={'fluency': '1..5'}
     """
 
@@ -36,7 +36,8 @@ class Option:
     key: str = ""
     blank: str = ""
 
-    def in_terminal(self) -> str:
+    @property
+    def terminal(self) -> str:
         """Write the option so that a shell and `cli.values.names` read its values back."""
         option = f"--{self.name}"
         if self.blank:
@@ -61,7 +62,8 @@ class Option:
         joint = "=" if text.lstrip("'").startswith("-") else " "
         return f"{option}{joint}{text}"
 
-    def in_python(self) -> str:
+    @property
+    def python(self) -> str:
         """Write the argument, with its value as a literal."""
         argument = _ARGUMENTS.get(self.name, self.name.replace("-", "_"))
         if not self.values and not self.blank:
@@ -99,8 +101,8 @@ class Caller(Enum):
         """
         option = Option(name=name, values=values, key=key, blank=blank)
         if self is Caller.PYTHON:
-            return option.in_python()
-        return option.in_terminal()
+            return option.python
+        return option.terminal
 
     def column(self, role: str, *columns: str) -> str:
         """Write the option that names the column of a role, such as `ratings.raters`.

@@ -174,11 +174,11 @@ def parse_scales(
         elif value in SCALES:
             scales.kinds[name] = value
         else:
-            said = caller.option("scale", blank=shown(f"{name}={value}"))
+            typed = caller.option("scale", blank=shown(f"{name}={value}"))
             ends_of = caller.option("scale", "1..5", key="fluency")
             grades_of = caller.option("scale", "poor<fair<good", key="fluency")
             problems.append(
-                f"{said}: no such scale; choose from {', '.join(SCALES)}; or write its"
+                f"{typed}: no such scale; choose from {', '.join(SCALES)}; or write its"
                 f" ends, such as {ends_of}, or the grades, of which the first counts 1,"
                 f" such as {grades_of}"
             )

@@ -55,7 +55,9 @@ def read_scores(text: str | bytes, name: str = "scores.csv") -> InputTable:
 def faults_of(text: str | bytes, name: str = "scores.csv") -> list[str]:
     other = written("doc_id,system,c\nd1,a,1\nd1,b,2\n", "right.csv")
     sides = [[written(text, name)], [other]]
-    return faults(*(sides if name.startswith("scores") else sides[::-1]))
+    if not name.startswith("scores"):
+        sides.reverse()
+    return faults(*sides)
 
 
 def written(text: str | bytes, name: str) -> str:

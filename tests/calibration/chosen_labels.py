@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from metassay.api.judge_check import judge_check
+from metassay.api.label_columns import find_columns
 from metassay.api.labels import Choices
 from metassay.api.pass_check import find_warnings
 from metassay.api.pass_tables import make_card
-from metassay.api.verdict_table import find_columns, read_verdicts
+from metassay.api.verdict_table import read_verdicts
 from metassay.statistics.classification import COEFFICIENTS, gwet_ac1_of_cells
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import frame_sheet

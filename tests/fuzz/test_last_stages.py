@@ -140,9 +140,10 @@ def mutated(rows: pa.Table, way: tuple[str, int, int, int]) -> pa.Table:
     elif what == "cell":
         values[row % len(values)][name] = new
     else:  # a row of another key, or of the same one
-        values.append(
-            {**values[row % len(values)], **({name: new} if what == "key" else {})}
-        )
+        copied = dict(values[row % len(values)])
+        if what == "key":
+            copied[name] = new
+        values.append(copied)
     nullable = pa.schema(field.with_nullable(True) for field in rows.schema)
     return pa.Table.from_pylist(values, nullable)
 

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from metassay.api.columns import Roles
 from metassay.api.eval_request import EvalRequest
+from metassay.api.label_columns import find_columns
 from metassay.api.label_table import find_kind, read_labels
 from metassay.api.labels import PASS_FAIL, Choices
 from metassay.api.meta_eval import _read_all
-from metassay.api.verdict_table import find_columns, read_verdicts
+from metassay.api.verdict_table import read_verdicts
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.tabular.files import read_sheet

@@ -189,10 +189,9 @@ def test_deepeval_runs(importer, tmp_path, shape) -> None:
         "testCases": CASES,
         "conversationalTestCases": [],
     }
-    run |= {
-        "hyperparameters": {"model": "m"},
-        **({} if shape == "model" else {"identifier": "r1"}),
-    }
+    run["hyperparameters"] = {"model": "m"}
+    if shape != "model":
+        run["identifier"] = "r1"
     name = (
         ".latest_run_full.json"
         if shape == "latest"

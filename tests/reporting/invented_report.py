@@ -129,8 +129,8 @@ def certificates() -> Rows:
             "level": level,
             "n_undefined": 4 if level == "document" else 0,
             **metric,
-            **(unsure if level == "system" and metric is strong else {}),
         }
+        | (unsure if level == "system" and metric is strong else {})
         for key in (KEY, ODD)
         for metric in metrics
         for level in LEVELS
@@ -322,7 +322,7 @@ def _pairs(units: Rows) -> Rows:
 
 
 def _judgments(pairs: Rows) -> Rows:
-    return [
+    rows = [
         {
             "pair_id": pair["pair_id"],
             "judge": "lexical",
@@ -334,14 +334,11 @@ def _judgments(pairs: Rows) -> Rows:
             "quote_starts": [],
             "repaired": place == 4,
             "recipe": "lexical|threshold:0.75",
-            **(
-                {"status": "refused", "label": None, "explanation": None}
-                if place == 3
-                else {}
-            ),
         }
         for place, pair in enumerate(p for p in pairs if not p["settled"])
     ]
+    rows[3] |= {"status": "refused", "label": None, "explanation": None}
+    return rows
 
 
 METRICS = (
@@ -379,7 +376,6 @@ def _leaderboard() -> Rows:
             "metric": metric,
             "judge": judge,
             "author": author,
-            **({} if undefined else numbers | {"macro": 0.612345678901 + place / 10}),
             "micro": 0.25 if judge != NO_JUDGE else None,
             "n_documents": 2,
             "better": better,
@@ -388,6 +384,7 @@ def _leaderboard() -> Rows:
             "n_failed": 2 * place,
             "recipe": f"{metric}|metassay:0.1.0",
         }
+        | ({} if undefined else numbers | {"macro": 0.612345678901 + place / 10})
         for place, author in enumerate((EVIL, "plain"))
         for metric, judge, better in METRICS
         for undefined in [metric == "house_metric" and author == "plain"]

@@ -174,7 +174,7 @@ def test_disagreements_equal_counting(seed):
     a[rng.random(a.shape) < 0.15] = NAN
     result = disagreements(a, b)
     expected = [
-        (d, *((i, j) if a[i, d] > a[j, d] else (j, i)))
+        (d, i, j) if a[i, d] > a[j, d] else (d, j, i)
         for d in range(4)
         for i, j in combinations(range(5), 2)
         if (a[i, d] - a[j, d]) * (b[i, d] - b[j, d]) < 0

@@ -134,7 +134,9 @@ def fault_of(
     """The fault that is planted, or "": one at most; the first statement is never left out."""
     if draws.chance(rates["omission"]) and not first:
         return "omission"
-    fits = [*slots(wording), *([] if wording.endswith("?") else ["invention"])]
+    fits = [*slots(wording)]
+    if not wording.endswith("?"):
+        fits.append("invention")
     return next(
         (kind for kind in WRONG if draws.chance(rates[kind]) and kind in fits), ""
     )

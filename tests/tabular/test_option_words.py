@@ -82,8 +82,8 @@ BOTH_FORMS = [
 
 @pytest.mark.parametrize(("option", "terminal", "python"), BOTH_FORMS)
 def test_an_option_in_both_forms(option: Option, terminal: str, python: str) -> None:
-    assert option.in_terminal() == terminal
-    assert option.in_python() == python
+    assert option.terminal == terminal
+    assert option.python == python
 
 
 def command_of(option: Option) -> str:
@@ -93,7 +93,7 @@ def command_of(option: Option) -> str:
 
 @pytest.mark.parametrize("option", [o for o, _, _ in BOTH_FORMS if o.values or o.blank])
 def test_the_command_reads_what_the_terminal_prints(option: Option) -> None:
-    words = [command_of(option), "x.csv", *shlex.split(option.in_terminal())]
+    words = [command_of(option), "x.csv", *shlex.split(option.terminal)]
     read = vars(parser().parse_args(spread(words)))
     argument = COMMANDS[words[0]].arguments[f"--{option.name}"]
     value = read[argument.dest or option.name.replace("-", "_")]
@@ -114,7 +114,7 @@ def test_the_function_takes_what_python_prints(option: Option) -> None:
         "meta-eval": metassay.meta_eval,
         "judge-check": metassay.judge_check,
     }[command_of(option)]
-    arguments = eval(f"dict({option.in_python()})")  # as a user would paste it
+    arguments = eval(f"dict({option.python})")  # as a user would paste it
     assert arguments.keys() <= inspect.signature(function).parameters.keys()
 
 

@@ -406,8 +406,7 @@ KIND = protocol.JudgeKind(
     instruments=(*protocol.TWO_WAY, *RUBRIC),
     likely=lambda _: protocol.TWO_WAY,
     abstains=lambda options: (
-        *(protocol.TWO_WAY if options.abstain is not None else ()),
-        *RUBRIC,
+        RUBRIC if options.abstain is None else (*protocol.TWO_WAY, *RUBRIC)
     ),
     batch=16_384,  # the encoder is loaded once for each
     files=lambda options: [

@@ -136,7 +136,9 @@ def read_all(inputs: Inputs) -> OwnData:
     texts = add_texts(tables["texts"], references, rows, again=bool(again))
     empty = {"texts": texts.n_empty}
     column = tables["texts"].columns.roles.get(Role.REFERENCE)
-    references_by = {**references, **({column: REFERENCE} if column else {})}
+    references_by = dict(references)
+    if column:
+        references_by[column] = REFERENCE
     if "ratings" in tables:
         empty["ratings"] = add_ratings(tables["ratings"], systems, references_by, rows)
     renamed: dict[str, str] = {}

@@ -63,17 +63,14 @@ def settings_of(rows: Rows) -> Settings:
         (False, True): ["claims"],
     }.get((source, reference), [])
     sections = sum(len(divide(text, compat="none")) >= 2 for text in texts)
-    of_reference = ["rouge", "bleu", "edit_distance"] if reference else []
+    metrics = ["rouge", "bleu", "edit_distance"] if reference else []
+    if source:
+        metrics.append("extractiveness")
     return Settings(
         segmentation="soap" if sections >= _DIVIDED * len(texts) else "whole",
         questions=questions,
         judges=["lexical"] if questions else [],
-        metrics=[
-            *of_reference,
-            *(["extractiveness"] if source else []),
-            "lengths",
-            "numbers",
-        ],
+        metrics=[*metrics, "lengths", "numbers"],
     )
 
 
@@ -324,10 +321,8 @@ def _option(option: str, values: Iterable[str]) -> list[str]:
     """An option with its values; `=` joins a value that begins with a hyphen to it."""
     hyphened = [value for value in values if value.startswith("-")]
     others = [value for value in values if value not in hyphened]
-    return [
-        *([option, *others] if others else []),
-        *(f"{option}={value}" for value in hyphened),
-    ]
+    words = [option, *others] if others else []
+    return [*words, *(f"{option}={value}" for value in hyphened)]
 
 
 def _head(kind: str, table: Table) -> Iterator[str]:

@@ -271,12 +271,11 @@ def _worth(
         absent = also.absent
         rows = _rows_of(question, pair_rows)
         # The columns that an answer shares with the items that it goes into.
-        key = [
-            "cell",
-            "position",
-            *(["citation"] if question.units == "citation" else []),
-        ]
-        key = ["whole"] if question.units == "text" else key
+        key = ["cell", "position"]
+        if question.units == "citation":
+            key.append("citation")
+        elif question.units == "text":
+            key = ["whole"]
         at = places_in(pair_rows.places.iloc[counted], pair_rows.places.iloc[rows][key])
         if absent is None and (at < 0).any():
             lacks = f"{measure.counted.name} without its {question.name}"

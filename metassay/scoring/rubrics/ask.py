@@ -225,7 +225,9 @@ def rubric_descriptions(criteria: pd.DataFrame) -> dict[str, Description]:
 
 def _criteria(rubric: Rubric) -> Iterator[dict[str, object]]:
     for criterion in rubric.criteria:
-        scale = criterion.kind == "scale"
+        recipe: list[object] = [vars(criterion)]
+        if criterion.kind == "scale":
+            recipe.append(rubric.references)
         yield {
             "criterion": criterion.name,
             "kind": criterion.kind,
@@ -237,7 +239,7 @@ def _criteria(rubric: Rubric) -> Iterator[dict[str, object]]:
             "better": criterion.better,
             "meaning": criterion.asks,
             "missing": f"{_absent(criterion)}; {_FAILED}",
-            "recipe": _hash([vars(criterion), *([rubric.references] if scale else [])]),
+            "recipe": _hash(recipe),
         }
 
 

@@ -155,10 +155,9 @@ def _document(
 ) -> contract.Document:
     both = (text.before, text.after)
     same = text.before is not None and text.before == text.after
-    attributes = [
-        *(["the same text: only its scores changed"] if same else []),
-        *text.rows,
-    ]
+    attributes = list(text.rows)
+    if same:
+        attributes.insert(0, "the same text: only its scores changed")
     marks = _marks(*both) if all(both) else ((), ())
     bodies = [
         contract.Text(

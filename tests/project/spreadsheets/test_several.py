@@ -27,7 +27,8 @@ TEXTS = [(d, s) for d in DOCS for s in SYSTEMS]
 def of(rater: str, *, named: bool = False) -> list[list[str]]:
     """One rater's rows, with the column that says so or without it."""
     rows = [RATINGS[0], *(row for row in RATINGS[1:] if row[2] == rater)]
-    return [[*row[:2], *(row[2:] if named else row[3:])] for row in rows]
+    first = 2 if named else 3
+    return [[*row[:2], *row[first:]] for row in rows]
 
 
 def read(folder: Path, **tables: dict[str, Table]) -> OwnData:

@@ -126,7 +126,8 @@ def scored(*names: str, toys: bool = True, more: Any = None, **changes: Any) -> 
     _, parts, units, _ = tables()
     options = CheckpointOptions(**{"checkpoints": {"tiny": MODEL}} | changes)
     metric = Chosen("toy", toy(by_text=toys), options)
-    parts = pd.concat([parts, *([] if more is None else [more(parts)])])
+    if more is not None:
+        parts = pd.concat([parts, more(parts)])
     table, measured, notes = score_statements(
         read(*names), parts, units, "toy", metric, setup(*names)
     )
