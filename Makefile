@@ -40,7 +40,7 @@ lint: $(VENV)/dev.stamp
 # Pages that are generated from the code.
 docs: $(VENV)/dev.stamp
 	$(VENV)/bin/python -m metassay.reporting.contract_page docs
-	$(VENV)/bin/python -m metassay.scoring.catalogue docs/metrics.md
+	$(VENV)/bin/python -m metassay.scoring.catalogue
 	$(VENV)/bin/python -m papers.dag
 	$(VENV)/bin/python -m papers.page docs/figures.md
 	$(VENV)/bin/python -m metassay.api.reference docs/api.md

@@ -32,6 +32,35 @@ FLOORS = (
     ("flows",),
     ("papers",),
 )
+# What tests scores against people, from two tables: a library without the pipeline.
+ASSAY = (
+    "core",
+    "statistics",
+    "tables",
+    "format",
+    "tabular",
+    "meta_evaluation",
+    "imports",
+    "api",
+)
+PIPELINE = (
+    "scoring",
+    "llm",
+    "judges",
+    "generation",
+    "datasets",
+    "units",
+    "studies",
+    "labelled",
+    "tuning",
+    "tracking",
+    "project",
+    "cli",
+    "stages",
+    "flows",
+    "papers",
+)
+
 ROOT_MODULE = Path("metassay/__init__.py")  # every import passes it
 FLOOR = {room: number for number, rooms in enumerate(FLOORS, start=1) for room in rooms}
 

@@ -7,9 +7,12 @@ from functools import cache
 from pathlib import Path
 
 from tests.architecture import (
+    ASSAY,
     FLOOR,
     PACKAGES,
+    PIPELINE,
     ROOT,
+    arrows,
     imports,
     lines,
     room,
@@ -41,6 +44,16 @@ def test_statistics_know_nothing_of_the_project() -> None:
         for file in sources("metassay/statistics")
         for name in imports(file)
         if not name.startswith("metassay.statistics")
+    ]
+
+
+def test_the_assay_knows_nothing_of_the_pipeline() -> None:
+    assert not [
+        f"{file} imports {target}"
+        for file, target in arrows()
+        if room(file) in ASSAY and room(target) in PIPELINE
+        # Records of users' own kinds: it gathers those of the pipeline for them.
+        if file != Path("metassay/kinds.py")
     ]
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from tests.api.small_study import study
+from tests.architecture import PIPELINE as ROOMS_OF_PIPELINE
 
 ROOT = Path(__file__).parent.parent
 # No small study needs these: they are for long tables, curves, figures, Excel files and
@@ -31,6 +32,10 @@ SLOW = (
     "sqlalchemy",
     "torch",
     "transformers",
+)
+# Names of metrics on pages still come from the rooms of measures and rubrics.
+PIPELINE = tuple(
+    f"metassay.{room}" for room in ROOMS_OF_PIPELINE if room not in ("scoring", "llm")
 )
 OF_JUDGE_CHECK = (*SLOW, "pydantic", "rapidfuzz", "scipy.cluster")
 API = """
@@ -61,7 +66,7 @@ def words(line: str) -> str:
             SLOW,
         ),
         (words("judge-check verdicts.csv"), OF_JUDGE_CHECK),
-        (API, SLOW),
+        (API, (*SLOW, *PIPELINE)),
         # before it reads its tables
         ("import stages.meta_evaluate", (*SLOW, "rich.console")),
         ("import stages.report", (*SLOW, "rich.console")),

@@ -13,8 +13,8 @@ from metassay.core.options import (
 )
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
-from metassay.scoring.catalogue import descriptions
 from metassay.statistics.limits import CRITERIA, LARGEST, TESTED
+from metassay.tables import known_metrics
 from metassay.tabular.columns import directions_in
 from metassay.tabular.guess import listed
 from metassay.tabular.option_words import Caller
@@ -84,7 +84,7 @@ def check_request(
     """
     metrics = scores.names if scores is not None else []
     problems = _check_names(metrics, ratings, request)
-    usual = {name: metric.better for name, metric in descriptions().items()}
+    usual = known_metrics.METRICS | known_metrics.RELEASED
     better_or_none = {**request.better, "neither": request.confounds}
     by_file = _directions_of(scores, problems)
     caller = request.caller

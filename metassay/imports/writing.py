@@ -17,8 +17,7 @@ from metassay.imports.comparisons import (
 )
 from metassay.imports.database import Column, Database, add_number
 from metassay.imports.tables import format_number, write_csv
-from metassay.metrics.describe import RELEASED
-from metassay.scoring.catalogue import descriptions
+from metassay.tables import known_metrics
 from metassay.tables.names import REFERENCE
 from metassay.tabular.scales import guess_direction
 
@@ -143,9 +142,7 @@ def _directions(database: Database, metrics: Mapping[Column, str]) -> dict[str, 
 
 def _metric_names(names: Iterable[str]) -> dict[str, str]:
     """Return a valid name for each scorer that is not the name of a metric of Metassay."""
-    ours = {
-        name.casefold() for name, m in descriptions().items() if m.family != RELEASED
-    }
+    ours = {name.casefold() for name in known_metrics.METRICS}
     metrics: dict[str, str] = {}
     for name in names:
         plain = _LETTERS.sub("_", name).strip("_-")[: LONGEST - 10]

@@ -1,9 +1,9 @@
 """Descriptions of all metrics, and their list in docs/metrics.md.
 
-`python -m metassay.scoring.catalogue docs/metrics.md` writes the list anew.
+`python -m metassay.scoring.catalogue` writes the list anew, and the names that
+`metassay.tables.known_metrics` has for code that knows no metric.
 """
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -132,7 +132,26 @@ def find_duplicates(
             yield f"{metric} is measured by {' and '.join(both)}; name one of them"
 
 
+def write_known() -> str:
+    """Return the module that has the names of all metrics, and which end of each is better."""
+    directions: dict[bool, dict[str, str]] = {False: {}, True: {}}
+    for name, metric in descriptions().items():
+        directions[metric.family == RELEASED][name] = metric.better
+    lines = [
+        '"""Metassay\'s metrics by name, and which end of each is better. Generated."""',
+        "",
+        "# `make docs` writes this file of the metrics' own descriptions.",
+    ]
+    for name, is_released in (("METRICS", False), ("RELEASED", True)):
+        lines += ["", f"{name} = {{"]
+        pairs = directions[is_released].items()
+        lines += [f'    "{metric}": "{better}",' for metric, better in pairs]
+        lines.append("}")
+    return "\n".join([*lines, ""])
+
+
 if __name__ == "__main__":
-    page = Path(sys.argv[1])
+    page = Path("docs/metrics.md")
     text = add_list(page.read_text(encoding="utf-8"), descriptions())
     page.write_text(text, encoding="utf-8")
+    Path("metassay/tables/known_metrics.py").write_text(write_known(), encoding="utf-8")
