@@ -148,7 +148,7 @@ def test_a_combination_needs_what_it_combines(refused):
 
 
 FINITE, NO_LINE = (
-    "Input should be a finite number",
+    "must be a finite number",
     "read differently by readers of YAML",
 )
 MILLION = "less than or equal to 1000000"
@@ -217,7 +217,7 @@ PARAMS = [
     (
         "judges > panel",
         panel(LLM | {"style": "table"}),
-        "members > b > style: Input should be",
+        "members > b > style: must be",
     ),
     (
         "judges > panel",
@@ -264,9 +264,9 @@ def test_params_are_refused_with_the_line(refused, at, value, words):
     [
         ("criteria > completeness > low", "!.nan", FINITE),
         ("criteria > completeness > high", "!.inf", FINITE),
-        ("segmentation", ["soap"], "Input should be a valid string"),
-        ("systems", "lead", "Input should be a valid list"),
-        ("judges", [["lexical"]], "Input should be a valid string"),
+        ("segmentation", ["soap"], "must be a valid string"),
+        ("systems", "lead", "must be a valid list"),
+        ("judges", [["lexical"]], "must be a valid string"),
         ("judges", ["Lexical"], "'Lexical' is not in params.yaml > judges"),
     ],
 )
@@ -483,7 +483,7 @@ def test_a_rubric_is_checked_and_its_metrics_compared_though_no_benchmark_names_
     file.write_text(TONE.replace("overall: none", "overall: sum"), encoding="utf-8")
     (problem,) = refused()
     assert problem.startswith(
-        "rubrics/tone.yaml, line 3 > overall: Input should be 'renormalised'"
+        "rubrics/tone.yaml, line 3 > overall: must be 'renormalised'"
     )
     file.write_text(TONE, encoding="utf-8")
     put("meta_evaluation > compared", ["words", "tone_warmth (lexical)"])

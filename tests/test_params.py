@@ -54,7 +54,7 @@ def test_every_problem_is_told_at_once_with_what_is_known(tmp_path):
     assert problems(project(tmp_path, shared={"pairng": {}}, **sample)) == [
         "params.yaml > pairng: unknown key; remove it or correct its spelling",
         f"{SAMPLE} > dataset: missing; add it",
-        f"{SAMPLE} > published: Input should be a valid list",
+        f"{SAMPLE} > published: must be a valid list",
         f"{SAMPLE} > segmentaton: unknown key; remove it or correct its spelling; did you mean"
         " 'segmentation'?",
     ]
@@ -215,7 +215,7 @@ class Kind(Options):
         ),
         ({"k": 1}, "here > kind: missing; choose from"),
         ({"kind": ["one"], "k": 1}, "here > kind: ['one'] is not known"),
-        ({"kind": "one", "k": "1"}, "here > k: Input should be a valid integer"),
+        ({"kind": "one", "k": "1"}, "here > k: must be a valid integer"),
         ({"kind": "one", "k": 1, "j": 2}, "here > j: unknown key"),
     ],
 )

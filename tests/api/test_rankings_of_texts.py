@@ -311,7 +311,7 @@ def test_a_cell_that_is_no_order_is_named_and_may_be_missing() -> None:
     orders.loc[3, "judge"] = "none of them"
     message = refused(orders)
     assert "has 'none of them', which is no order such as A > B" in message
-    assert "missing=['none of them']" in message
+    assert "missing='none of them'" in message
     results = judge_check(orders, missing="none of them")
     assert number(results, "kendall", "n") == 29
 

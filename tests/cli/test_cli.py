@@ -108,14 +108,14 @@ def test_validate_names_every_problem_in_one_go_and_nothing_runs(here, capsys):
     error = capsys.readouterr().err
     for words in (
         "metrics > rouge > stemer: unknown key",
-        "judges > lexical > threshold: Input should be less than or equal to 1",
+        "judges > lexical > threshold: must be less than or equal to 1",
         "> raw: data/elsewhere is not the folder of dataset 'sample'",
         "> dataset: 'mts' is not in data/registry.yaml",
         "> decompositions: 'doclens_claims' reads ",
         "> published: 'table99' is not known",
         "> published: 'doclens_claims' is not known; choose from doclens_table1,",
         "> dataset: reader 'wice' is for tests of judges; give this folder a `test`",
-        "> options > ways: Input should be 2 or 3",
+        "> options > ways: must be 2 or 3",
         "meta_evaluation > compared: no metric is called 'rouge7'",
         "is damaged or is not a Parquet file",
         "no table is called 'nonsense'",

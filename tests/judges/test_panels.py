@@ -225,7 +225,7 @@ def test_a_cascade_s_signature_has_all_that_can_change_an_answer(
             "members > first: is a name; write the",
         ),
         ({"unsure": [0.6, 0.4]}, r"unsure: must be \[low, high\]; exchange them"),
-        ({"unsure": [-1, 0.4]}, "unsure > 0: Input should be greater"),
+        ({"unsure": [-1, 0.4]}, "unsure > 0: must be greater"),
         ({"unsure": [0.4]}, "unsure: List should have at least 2 items"),
         (
             {"members": {"first": {"kind": "lexical"}}},
@@ -646,8 +646,8 @@ def test_a_jury_of_a_cascade_and_a_jury(monkeypatch: pytest.MonkeyPatch) -> None
             "members: a jury needs two judges or more",
         ),
         ({"members": {"a": {}, "A": {}}}, "members: A: differs from a in case"),
-        ({"margin": 0.5}, "margin: Input should be less than 0.5"),
-        ({"by": "most"}, "by: Input should be 'majority' or 'mean'"),
+        ({"margin": 0.5}, "margin: must be less than 0.5"),
+        ({"by": "most"}, "by: must be 'majority' or 'mean'"),
     ],
 )
 def test_a_block_that_is_no_jury(changed: dict[str, Any], problem: str) -> None:

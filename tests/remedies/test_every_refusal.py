@@ -50,7 +50,7 @@ ELSEWHERE = {
     # Of Python alone: tests/api/test_frames.py.
     "api/meta_eval.py:meta_eval",
     "tabular/sheet.py:_arrow",
-    "tabular/sheet.py:frame_sheet",
+    "tabular/sheet.py:_read_frame",
     "tabular/sheet.py:columns_sheet",
     # Of `metassay improve`, which needs a project: tests/project/test_claim_labels.py.
     "api/verdict_table.py:read_passes",

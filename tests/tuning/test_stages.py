@@ -473,7 +473,7 @@ def test_what_is_wrong_with_a_tuning_is_told(project: Path, problems: Problems) 
             {"distill": {"alignments": ["bs_gain"]}},
             ("alignments: 'bs_gain' is none of 'one'",),
         ),
-        ({"distill": {"tune": "cts"}}, ("tune: Input should be 'bartscore', 'ctc', ",)),
+        ({"distill": {"tune": "cts"}}, ("tune: must be 'bartscore', 'ctc', ",)),
         (
             {"distill": {"training": distill["training"] | {"epochs": 3}}},
             ("either steps or ep",),

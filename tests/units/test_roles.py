@@ -236,7 +236,7 @@ def test_the_roles_are_the_best_of_all_sequences(
             {"a": ["method"], "b": ["result", "method"]},
             "method: a sentence has one facet",
         ),
-        ({"a": ["methods"]}, "Input should be 'background'"),
+        ({"a": ["methods"]}, "must be 'background'"),
         ({"a": []}, "at least 1 item"),
         ({}, "at least 1 item"),
         ({"full": ["method"]}, "'full' is the whole text"),
