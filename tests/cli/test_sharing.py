@@ -58,10 +58,7 @@ def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatc
     )
     change(project / "params.yaml", remotes={"team": ["public"]})
     assert main(["push", "one", "--to", "team"]) == 2
-    assert (
-        "> remotes > team > 0: must be 'credentialed'"
-        in capsys.readouterr().err
-    )
+    assert "> remotes > team > 0: must be 'credentialed'" in capsys.readouterr().err
     assert not started
 
     def run(

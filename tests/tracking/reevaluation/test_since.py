@@ -76,5 +76,5 @@ def test_the_benchmarks_page_is_told_also_where_nothing_is_accepted(tmp_path):
     assert since_on_page(tmp_path)["href"] == "../changes/one/index.html"
     nothing = outcome(accepted=None, differences=None, when=WEEK_LATER)
     write_report(tmp_path, nothing, append(tmp_path, nothing))
-    told = since_on_page(tmp_path)
-    assert (told["accepted"], told["title"], told["changes"]) == ("", "", [])
+    shown = since_on_page(tmp_path)
+    assert (shown["accepted"], shown["title"], shown["changes"]) == ("", "", [])
