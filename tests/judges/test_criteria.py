@@ -54,7 +54,7 @@ FAULTY: list[tuple[dict[str, Any], str]] = [
     ({"more": "secret"}, "more: Extra inputs"),
     ({"kind": "penalties"}, "levels: Extra inputs"),
     ({"kind": "secret"}, "kind"),
-    ({"asks": None}, "asks: must be a valid string"),
+    ({"asks": None}, "asks: Input should be a valid string"),
     (
         {"examples": [{"text": "secret", "grade": 4}]},
         "examples: a grade must be one of the",
@@ -72,7 +72,7 @@ VIOLATIONS: list[tuple[int, list[dict[str, Any]]]] = [
 ]
 UNFIT: list[tuple[dict[str, Any], str]] = [
     ({"items": []}, "items: Tuple should have at least 1 item"),
-    ({"cap": 0}, "cap: must be greater than or equal to 1"),
+    ({"cap": 0}, "cap: Input should be greater than or equal to 1"),
     *(
         (
             {

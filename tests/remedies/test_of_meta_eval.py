@@ -387,6 +387,13 @@ REFUSALS: dict[str, Refusal] = {
         "write values that it has: 'APPROVED', 'REJECTED'",
         (retype("APROVED", "APPROVED"),),
     ),
+    "ratings of chosen texts alone": Refusal(
+        "meta-eval r.csv",
+        {"r.csv": column(RATINGS, "chosen_by", "disagreement")},
+        "rate texts that were chosen by 'disagreement'",
+        "or say that these count: --rows chosen_by=disagreement",
+        (add("--rows chosen_by=disagreement"),),
+    ),
     "rows of a column that is not there": Refusal(
         "meta-eval r.csv --rows State=APPROVED",
         {"r.csv": column(RATINGS, "Status", "APPROVED")},
