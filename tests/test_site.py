@@ -77,7 +77,7 @@ def test_every_page_stands_in_the_navigation() -> None:
 
 
 def test_the_site_can_be_read_in_an_afternoon() -> None:
-    """Half of what it was: facts are moved to where few look, or stand once."""
+    """A fact stands once; one that few need stands in the repository."""
     counts = count_read()
     assert sum(counts.values()) <= 40_000, counts
     assert set(counts) >= {"index.md", "metrics.md", "tutorials/ci.md"}
