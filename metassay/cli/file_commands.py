@@ -347,6 +347,7 @@ the lower end of an interval does not meet a requirement.""",
         run="judge_check.judge_check",
         core=True,
         summary="find out how good a judge is, from one table; needs no project",
+        usage="metassay judge-check FILE [options]",
         about="""\
 Find out how good a judge is, from one table with its verdicts and people's labels. You get
 sensitivity and specificity (or the numbers that suit classes, grades or rankings) with intervals,
@@ -382,6 +383,7 @@ The exit code is 4 if the lower end of an interval does not meet a requirement, 
             "read the files of another tool: Inspect, Ragas, promptfoo, Argilla, Label "
             "Studio ..."
         ),
+        usage="metassay import KIND PATH [PATH ...] --out DIR [options]",
         about="""\
 Turn the files of another evaluation tool into tables for judge-check and meta-eval. The verdicts of
 judges, those of people and the texts have columns of their own. Inspect, promptfoo and MLflow

@@ -30,6 +30,7 @@ PROJECT: Mapping[str, Command] = {
     "init": Command(
         run="init.init",
         summary="make a project for your own data",
+        usage="metassay init DIR [options]",
         about="""\
 Make a project for your own data in a new folder, and with --run its report. The folder has a
 params.yaml with comments, a benchmark, prompts and a workflow for CI; git and DVC are set up.
@@ -179,6 +180,7 @@ versions.yaml and dvc.yaml files up to date by itself; plain `dvc repro` does no
     "run": Command(
         run="running.run",
         summary="bring the reports of benchmarks up to date",
+        usage="metassay run BENCHMARK [BENCHMARK ...] [options]",
         about="""\
 Bring the reports of benchmarks up to date: reports/BENCHMARK/index.html. Only stages whose inputs,
 code or parameters changed are run, independent ones in parallel.

@@ -36,6 +36,7 @@ docs/studies.md shows a study from sheet to certificate.""",
     "study export": Command(
         run="study.export",
         summary="write blinded sheets",
+        usage="metassay study export BENCHMARK STUDY --form FORM [options]",
         about="""\
 Write a blinded sheet per rater to studies/BENCHMARK/STUDY/sheets, each in an order of its own, and
 the key to key.json beside that folder. Never send key.json to a rater, nor the seed. The same seed
@@ -176,6 +177,7 @@ example:
     "compare": Command(
         run="compare.run",
         summary="show what got worse or better between two states or systems, and why",
+        usage="metassay compare [BENCHMARK ...] [options]",
         about="""\
 Print what regressed and what improved between two states of benchmarks, in which documents and why,
 and which certificates changed. Only documents that both states have are compared.
@@ -523,6 +525,7 @@ nothing. docs/judges.md explains the card.""",
     "improve": Command(
         run="improve.improve",
         summary="search a better judge with labelled claims",
+        usage="metassay improve JUDGE LABELS [options]",
         about="""\
 Search for a judge that is better than JUDGE, a block of params.yaml, with claims that people
 labelled. You get a block for params.yaml and how good it is, or the answer that no candidate was
