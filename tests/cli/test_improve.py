@@ -20,6 +20,7 @@ from metassay.project.claim_labels import read_claim_labels
 from metassay.project.improvement import search
 from metassay.statistics.judge_choice import split_documents
 from metassay.tabular.files import read_sheet
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings
 from tests.cli.judge_project import make_judge_project
 from tests.judges.llm_setup import asked_in, reply_of
@@ -252,7 +253,7 @@ def test_rows_that_a_cascade_decides_early_cost_no_second_judge(
     }
     sheet = read_sheet(Path("labels.csv"), Findings())
     assert sheet is not None
-    choices = Choices(passes=("supported",), mark="--")
+    choices = Choices(passes=("supported",), caller=Caller.TERMINAL)
     claims = read_claim_labels(sheet, "entailment", {}, choices)
     rng = np.random.default_rng(0)
     parts = split_documents(claims.cluster, rng, shows=False)

@@ -25,6 +25,7 @@ from metassay.api.verdict_table import read_verdicts
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.tabular.files import read_sheet
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings
 from tests.fuzz.rule import fuzz, handled
 
@@ -249,7 +250,7 @@ def by_judge_check(table: list[list[str]]) -> Read:
         sheet = read_sheet(write(table, folder), faults)
     if sheet is None or faults:
         raise BadInput(faults.lines())
-    roles = find_columns(sheet, Choices(mark="--"))
+    roles = find_columns(sheet, Choices(caller=Caller.TERMINAL))
     kind = find_kind(roles)
     read = read_verdicts(roles) if kind == PASS_FAIL else read_labels(roles, kind)
     values = {}

@@ -6,10 +6,11 @@ import pytest
 from metassay.api.labels import Choices
 from metassay.core.errors import BadInput
 from metassay.project.claim_labels import read_claim_labels
+from metassay.tabular.option_words import Caller
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import frame_sheet
 
-CHOICES = Choices(mark="--")
+CHOICES = Choices(caller=Caller.TERMINAL)
 
 
 def read(frame, question="entailment", columns=None, choices=CHOICES):
