@@ -8,7 +8,7 @@ import pytest
 
 from metassay.core.options import Criterion, Design
 from metassay.datasets.registry import Dataset
-from metassay.project.validation import not_fetched, raw_problems
+from metassay.project.raw_files import not_fetched, raw_problems
 
 GRADE = Criterion(low=1, high=5, better="higher")
 FILE = {

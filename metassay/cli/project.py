@@ -24,13 +24,11 @@ from metassay.datasets.croissant import write_croissant
 from metassay.datasets.fetch import fetch
 from metassay.datasets.registry import Dataset, load_registry
 from metassay.llm.needs import all_datasets
+from metassay.project.raw_files import design_problems, not_fetched, raw_problems
 from metassay.project.validation import (
     KINDS,
     configuration_problems,
-    design_problems,
-    not_fetched,
     not_installed,
-    raw_problems,
     table_problems,
 )
 

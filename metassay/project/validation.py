@@ -1,13 +1,13 @@
-"""Find everything that is wrong with a project: params, registry, rubrics, raw files, tables."""
+"""Find what is wrong with the params files, the registry and the tables of a project.
+
+Rooms that have a `problems.py` find theirs; raw files are checked by `raw_files`.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
-
-from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
+from metassay.core.errors import BadInput, collect_problems, hint
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, MODELS, PARAMS, Block, Options, parse
 from metassay.core.params import (
@@ -23,10 +23,8 @@ from metassay.core.params import (
 from metassay.core.stages import used_blocks
 from metassay.core.versions import DATASETS, index_of
 from metassay.core.versions import KINDS as BLOCKS
-from metassay.datasets.ingest import ingest
 from metassay.datasets.own_data import score_metrics
 from metassay.datasets.readers import (
-    EVERY_READER,
     ITEM_READERS,
     SENTENCE_READERS,
     reader_problems,
@@ -38,10 +36,8 @@ from metassay.datasets.registry import (
     load_registry,
     place_problems,
 )
-from metassay.datasets.study import ingest_study
 from metassay.judges.make import example_problems, instruments_of
-from metassay.labelled.ingest import asked_instrument, ingest_items
-from metassay.labelled.segmentations import ingest_sentences
+from metassay.labelled.ingest import asked_instrument
 from metassay.labelled.types import TESTS, chosen_test, reader_problem, segment_options
 from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import (
@@ -51,7 +47,6 @@ from metassay.llm.needs import (
     packages_lacking,
 )
 from metassay.llm.session import cap_of, model_problems
-from metassay.meta_evaluation.layouts import groups_of
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.project.named_metrics import name_problems
@@ -59,70 +54,15 @@ from metassay.reporting.published.index import COMPARISONS, JUDGE_COMPARISONS
 from metassay.scoring.aggregation.combinations import parse_combination
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import BLOCKS as METRIC_BLOCKS
-from metassay.scoring.catalogue import check_given, descriptions, find_duplicates
+from metassay.scoring.catalogue import descriptions, find_duplicates
 from metassay.scoring.pairing.questions import Questions, clashes, unanswerable
-from metassay.scoring.rubrics.ask import criteria_table, expand_facets
-from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
-from metassay.tables.names import FULL, NO_JUDGE, base_metric, metric_label
+from metassay.scoring.rubrics import problems as rubric_problems
+from metassay.scoring.rubrics.problems import Answerable
+from metassay.tables.names import NO_JUDGE, metric_label
 from metassay.tables.parquet import read
 from metassay.tracking.comparison.differences import ComparisonOptions
 from metassay.tracking.sentinel.checking import SentinelOptions
-from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
-from metassay.tuning.options import parse_block
-
-
-def raw_problems(
-    folders: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
-) -> list[str]:
-    """Read raw files as ingest does; return one line per problem, led by the benchmarks' names.
-
-    Skips benchmarks that `not_fetched` names, and those whose dataset or reader is
-    unknown: that is a problem of the params or the registry.
-    """
-    problems: dict[str, list[str]] = {}
-    for name, benchmark, dataset in _readable(folders, registry):
-        if not _count_absent(benchmark, dataset):
-            try:
-                _ingest(name, benchmark, str(dataset.reader))
-            except BadInput as error:
-                for problem in error.problems:
-                    problems.setdefault(problem, []).append(name)
-    return [f"{', '.join(names)}: {problem}" for problem, names in problems.items()]
-
-
-def design_problems(
-    folders: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
-) -> list[str]:
-    """Read the raw files of benchmarks whose design names what only these have.
-
-    So a design with an attribute or system that is not there costs no answer of a
-    model.
-    """
-    designed = {
-        name: folder
-        for name, folder in folders.items()
-        if isinstance(folder, Benchmark)
-        and (
-            folder.design.families
-            or {folder.design.strata, folder.design.cluster} - {"", "doc_id"}
-        )
-    }
-    return raw_problems(designed, registry)
-
-
-def not_fetched(
-    benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
-) -> list[str]:
-    """Return one line for each benchmark that lacks raw files, which were then not checked.
-
-    That is no problem: a run fetches them. Skips folders that no dataset fetches.
-    """
-    return [
-        f"{name}: raw files were not checked, {missing} of {len(dataset.files)} are not in"
-        f" {benchmark.raw}; metassay run {benchmark.dataset} --only fetch brings them"
-        for name, benchmark, dataset in _readable(benchmarks, registry)
-        if (missing := _count_absent(benchmark, dataset)) and dataset.files
-    ]
+from metassay.tuning import problems as tuning_problems
 
 
 def not_installed(params: Params) -> list[str]:
@@ -158,69 +98,6 @@ def _mismatch(folder: Evaluation, reader: str) -> str | None:
     return None
 
 
-def _ingest(name: str, folder: Evaluation, reader: str) -> None:
-    raw = Path(folder.raw)
-    if isinstance(folder, JudgeTest):
-        test = chosen_test(folder.test, folder.options, where=_params_file(name))
-        ingest_items(test, reader, raw, dataset=folder.dataset, judges=folder.judges)
-    elif isinstance(folder, SegmentTest):
-        ingest_sentences(
-            reader, raw, segment_options(folder.options, where=_params_file(name))
-        )
-    else:
-        ingested = ingest(reader, raw, folder.criteria)
-        check_given(ingested.criteria)
-        studies = _ingest_studies(folder, ingested.sources, ingested.texts)
-        authors = pd.concat([ingested.ratings, *studies])["author"].unique()
-        where = f"{_params_file(name)} > design"
-        groups_of(folder.design, ingested.sources, authors, where)
-
-
-def _ingest_studies(
-    benchmark: Benchmark, sources: pd.DataFrame, texts: pd.DataFrame
-) -> list[pd.DataFrame]:
-    """Read ratings that came back from people; texts that systems will write count as written."""
-    future = pd.MultiIndex.from_product([sources["doc_id"], benchmark.writers, [FULL]])
-    keys = ["doc_id", "author", "part"]
-    texts = pd.concat(
-        [texts[keys], future.to_frame(index=False, name=keys)], ignore_index=True
-    )
-    problems: list[str] = []
-    ratings = []
-    for study, file in benchmark.studies.items():
-        with collect_problems(problems):
-            of_study, _ = ingest_study(
-                Path(file), study, benchmark.criteria, sources, texts
-            )
-            ratings.append(of_study)
-    raise_problems(problems)
-    return ratings
-
-
-def _readable(
-    benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
-) -> Iterator[tuple[str, Evaluation, Dataset]]:
-    for name, benchmark in benchmarks.items():
-        dataset = registry.get(benchmark.dataset)
-        reader = None if dataset is None else dataset.reader
-        if (
-            dataset is not None
-            and reader
-            and (reader in EVERY_READER or is_path(reader))
-        ):
-            yield name, benchmark, dataset
-
-
-def _count_absent(benchmark: Evaluation, dataset: Dataset) -> int:
-    """Count absent raw files; 1 for an absent folder of a dataset without files."""
-    folder = Path(benchmark.raw)
-    if not dataset.files:
-        return 0 if folder.is_dir() else 1
-    return sum(not (folder / file.name).is_file() for file in dataset.files)
-
-
-# ---- params, registry and tables ---------------------------------------------------------------
-
 # Blocks of params.yaml whose entries name a kind, and the index of their kinds.
 KINDS: Mapping[str, Mapping[str, str]] = {
     block: index_of(block) for block in BLOCKS if block != DATASETS
@@ -229,8 +106,6 @@ _METRICS = tuple(METRIC_BLOCKS)
 
 # valid blocks of params.yaml, by block and name
 Named = Mapping[tuple[str, str], Chosen]
-# the instruments that valid judges can answer
-Answerable = Mapping[str, Collection[str]]
 
 
 def configuration_problems() -> list[str]:
@@ -265,6 +140,11 @@ def _check_params(params: Params) -> list[str]:
         if block == "judges":
             with suppress(BadInput):  # reported already
                 answerable[name] = instruments_of(chosen)
+    trained = {key: _trained(chosen.options) for key, chosen in named.items()}
+    released = {
+        name: score_metrics(Path(benchmark.raw))
+        for name, benchmark in params.benchmarks.items()
+    }
     return [
         *problems,
         *_check_options(params),
@@ -272,8 +152,8 @@ def _check_params(params: Params) -> list[str]:
         *_check_metrics(params, named),
         *_check_benchmarks(params, named, answerable),
         *_check_tests(params, answerable),
-        *_check_tunings(params, named),
-        *_check_rubrics(params, named, answerable),
+        *tuning_problems.find_problems(params, trained),
+        *rubric_problems.find_problems(params, _facets(named), answerable, released),
     ]
 
 
@@ -539,38 +419,6 @@ def _check_tests(params: Params, judges: Answerable) -> list[str]:
     return problems
 
 
-def _check_tunings(params: Params, named: Named) -> list[str]:
-    problems: list[str] = []
-    for name, tuning in params.tunings.items():
-        file, options = _params_file(name), dict[str, Any]()
-        for key, block in tuning:
-            if key in TUNING_BLOCKS:
-                with collect_problems(problems):
-                    options[key] = parse_block(tuning.tune, key, block, where=file)
-        origins = {
-            "distill": "distilled of its own scores",
-            "quality": "tuned on its own ratings",
-        }
-        models = {Path(MODELS, model) for model in tuning.models}
-        for metric in params.benchmarks[tuning.benchmark].measured_by:
-            trained = _trained(named[metric].options) if metric in named else []
-            if tuning.tune in origins and not models.isdisjoint(trained):
-                problems.append(
-                    f"{file} > from: metric {metric[1]!r} of {tuning.benchmark!r} reads what is"
-                    f" {origins[tuning.tune]}; measure it in another benchmark"
-                )
-        rule = getattr(options.get("teachers"), "human", None)
-        criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(
-            rule.criterion
-        )
-        if rule and (criterion is None or criterion.better != rule.better):
-            problems.append(
-                f"{file} > teachers > human: {tuning.benchmark!r} has no criterion"
-                f" {rule.criterion!r} of which the {rule.better} is better; correct one of the two"
-            )
-    return problems
-
-
 def _dataset(
     name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]
 ) -> Iterator[str]:
@@ -596,83 +444,3 @@ def _dataset(
 
 def _params_file(benchmark: str) -> str:
     return f"{BENCHMARKS / benchmark / PARAMS}"
-
-
-# ---- rubrics ----------------------------------------------------------------------------------
-
-
-def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
-    problems: list[str] = []
-    rubrics: dict[str, Rubric] = {}
-    files = sorted(RUBRICS.glob("*.yaml"))
-    for file in files:
-        with collect_problems(problems):
-            rubrics[file.stem] = load_rubric(file)
-    facets = _facets(named)
-    all_metrics = set(descriptions())
-    for name, benchmark in params.benchmarks.items():
-        of_benchmark = [
-            f"rubrics: there is no {RUBRICS}/{rubric}.yaml; known: {[file.stem for file in files]}"
-            for rubric in benchmark.rubrics
-            if RUBRICS / f"{rubric}.yaml" not in files
-        ]
-        metrics = dict.fromkeys(descriptions(), "one of Metassay's own")
-        metrics |= dict.fromkeys(
-            score_metrics(Path(benchmark.raw)), "of the data's scores.csv"
-        )
-        for rubric in (
-            rubrics[rubric] for rubric in benchmark.rubrics if rubric in rubrics
-        ):
-            of_benchmark += _find_unanswered(benchmark, rubric, judges)
-            if benchmark.segmentation in facets:
-                of_benchmark += _find_clashes(
-                    rubric, facets[benchmark.segmentation], metrics
-                )
-        problems += [f"{_params_file(name)} > {problem}" for problem in of_benchmark]
-        all_metrics.update(metrics)
-    for rubric in rubrics.values():  # also of those that no benchmark names
-        # few, and slow to go through
-        for names in {tuple(names) for names in facets.values()}:
-            # a rubric of facets, and a segmentation without any
-            with suppress(BadInput):
-                all_metrics.update(
-                    criteria_table(expand_facets(rubric, names))["metric"]
-                )
-    compared = params.meta_evaluation.get("compared")
-    return problems + [
-        f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r};"
-        " docs/metrics.md and rubrics/ have their names"
-        for metric in (compared if isinstance(compared, list) else [])
-        if base_metric(str(metric).partition(" (")[0]) not in all_metrics
-    ]
-
-
-def _find_unanswered(
-    benchmark: Benchmark, rubric: Rubric, judges: Answerable
-) -> Iterator[str]:
-    instruments: dict[str, list[str]] = {}
-    for criterion in rubric.criteria:
-        instruments.setdefault(criterion.kind, []).append(criterion.name)
-    for judge in (name for name in benchmark.judges if name in judges):
-        for instrument, criteria in instruments.items():
-            if instrument not in judges[judge]:
-                yield (
-                    f"judges > {judge}: cannot answer instrument {instrument!r}, which"
-                    f" {', '.join(criteria)} of rubric {rubric.name} asks; choose another"
-                    " judge, or leave out the rubric"
-                )
-
-
-def _find_clashes(
-    rubric: Rubric, facets: Sequence[str], metrics: dict[str, str]
-) -> Iterator[str]:
-    """Find metrics of a rubric whose names others have; add the rubric's to `metrics`."""
-    try:
-        names = criteria_table(expand_facets(rubric, facets))["metric"]
-    except BadInput as error:
-        yield from (f"rubrics: {problem}" for problem in error.problems)
-        return
-    for metric in names:
-        owner = metrics.setdefault(metric, f"of rubric {rubric.name}")
-        if owner != f"of rubric {rubric.name}":
-            yield f"rubrics: {rubric.name} makes {metric}, which is {owner}; rename one"

@@ -87,7 +87,7 @@ def test_three_labels_are_read_as_data_sets_write_them():
     labels = ["entailment", "neutral", "contradiction"]
     labelled = read(claims(labels), "three_way")
     assert [*labelled.frame["label"]] == ["entailed", "neutral", "contradicted"]
-    with pytest.raises(BadInput, match="no answer to three_way"):
+    with pytest.raises(BadInput, match="not an answer to three_way"):
         read(claims(["entailment", "maybe"]), "three_way")
 
 

@@ -119,7 +119,7 @@ def test_one_file_twice_and_two_of_one_name(tmp_path):
         put(tmp_path / folder / "r.csv", RATINGS)
     for other, words in (
         ("b/../a/r.csv", r"r\.csv: is named twice; name it once"),
-        ("b/r.csv", r"r\.csv: 2 files have this name, by which raters"),
+        ("b/r.csv", r"r\.csv: 2 files have this name, which distinguishes raters"),
     ):
         with pytest.raises(BadInput, match=words):
             read_all(

@@ -287,7 +287,7 @@ AGREE = "Agree|Disagree|Neutral|Agree|Agree|Agree|Disagree|Strongly agree|Agree|
         (
             "verdict",
             "keep|drop|" * 4 + "keep|drop",
-            "--scale COLUMN=WORST<...<BEST",
+            "--scale 'COLUMN=WORST<...<BEST'",
             "drop<keep",
             [2, 1, 2, 1],
         ),
