@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -27,12 +28,11 @@ KEY = list(CERTIFICATES.key)
 LEVEL = 0.05
 
 
-def verdicts_at(commit: str, names: list[str], folder: Path) -> dict[str, pd.DataFrame]:
-    """Return each benchmark's certificates by the rules of a commit."""
+def unpack(commit: str, folder: Path) -> None:
+    """Put the files of a commit into a folder."""
     archive = folder / "commit.tar"
     run("git", "archive", "--output", str(archive), commit, where=ROOT)
     shutil.unpack_archive(archive, folder, filter="data")
-    return {name: certify_at(folder, name) for name in names}
 
 
 def certify_at(checkout: Path, name: str) -> pd.DataFrame:
@@ -94,20 +94,23 @@ def main() -> None:
     parser.add_argument("commit", help="whose rules are those before")
     parser.add_argument("benchmarks", nargs="+")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        before = verdicts_at(args.commit, args.benchmarks, Path(folder))
     print("| benchmark | before | now | verdicts | why |")
     print("|---|---|---|---|---|")
-    for name, old in before.items():
-        new = pd.read_parquet(ROOT / TABLES / name / "certificates.parquet")
-        counts = changes(old, new)
-        same = sum(n for (_, _, reason), n in counts.items() if not reason)
-        print(f"| `{name}` | | the same | {same:,} | |")
-        moved = {key: n for key, n in counts.items() if key[2]}
-        for (was, is_now, reason), n in sorted(
-            moved.items(), key=lambda item: -item[1]
-        ):
-            print(f"| | {was} | {is_now} | {n:,} | {reason} |")
+    with tempfile.TemporaryDirectory() as folder:
+        unpack(args.commit, Path(folder))
+        for name in args.benchmarks:
+            old = certify_at(Path(folder), name)
+            new = pd.read_parquet(ROOT / TABLES / name / "certificates.parquet")
+            print("\n".join(lines_of(name, changes(old, new))), flush=True)
+
+
+def lines_of(name: str, counts: Counter[tuple[str, str, str]]) -> Iterator[str]:
+    """Yield the rows of a benchmark."""
+    same = sum(n for (_, _, reason), n in counts.items() if not reason)
+    yield f"| `{name}` | | the same | {same:,} | |"
+    moved = [(key, n) for key, n in counts.items() if key[2]]
+    for (was, is_now, reason), n in sorted(moved, key=lambda row: -row[1]):
+        yield f"| | {was} | {is_now} | {n:,} | {reason} |"
 
 
 if __name__ == "__main__":
