@@ -17,6 +17,7 @@ from metassay.format.numbers import short, short_interval
 from metassay.meta_evaluation.card_numbers import Row
 from metassay.statistics.card_transfer import (
     CANNOT_TELL,
+    FEWEST,
     HOLDS,
     NOT_CHECKED,
     WORSE,
@@ -37,20 +38,32 @@ _PASS_OPTIONS = {
     "pass_from": "pass-from",
 }  # as the command calls them
 _UNTOLD = (CANNOT_TELL, NOT_CHECKED)
+_OF_KIND = "kind of claim="  # how slices of `claim_kinds` begin
+_FEW = "few of a kind"  # are labelled
 
 
 @dataclass(frozen=True)
 class Card:
-    """A saved card: its file's name, its rates of all texts, and what a pass was there."""
+    """A saved card: its file's name, its rates, and what a pass was there.
+
+    `rates`: of all texts, and of each kind of claim if the card has kinds; by judge,
+    slice and statistic.
+    """
 
     name: str
-    rates: Mapping[tuple[str, str], Estimate]  # by judge and statistic
+    rates: Mapping[tuple[str, str, str], Estimate]
     passes: Mapping[str, object]  # the options that said what a pass is
 
     @property
     def judges(self) -> list[str]:
         """The judges of the card, in its order."""
-        return list(dict.fromkeys(judge for judge, _ in self.rates))
+        return list(dict.fromkeys(judge for judge, _, _ in self.rates))
+
+    @property
+    def kinds(self) -> list[str]:
+        """The slices of kinds of claim."""
+        parts = dict.fromkeys(part for _, part, _ in self.rates)
+        return [part for part in parts if part != WHOLE]
 
 
 def read_card(path: Path) -> Card:
@@ -72,10 +85,12 @@ def read_card(path: Path) -> Card:
     lacking = [name for name in NEEDED if name not in frame]
     if lacking:
         raise BadInput(f"{file}: there is no column {', '.join(lacking)}; {remedy}")
+    kept = (frame["slice"] == WHOLE) | frame["slice"].str.startswith(_OF_KIND)
     rates = {}
-    for row in records(frame[frame["slice"] == WHOLE]):
+    for row in records(frame[kept]):
         if row["statistic"] in RATES:
-            rates[row["judge"], row["statistic"]] = _estimate(row, confidence)
+            key = row["judge"], row["slice"], row["statistic"]
+            rates[key] = _estimate(row, confidence)
     if not rates:
         raise BadInput(f"{file}: it has no sensitivity and no specificity; {remedy}")
     return Card(str(file), rates, passes)
@@ -112,11 +127,29 @@ def transfer_rows(card: Card, numbers: pd.DataFrame, choices: Choices) -> list[R
             f"{hint(judge, card.judges)}; rename the column, or choose with --judge"
             for judge in unknown
         )
-    slices = list(dict.fromkeys(numbers["slice"]))
+    rows = [*records(numbers[numbers["statistic"].isin([*RATES])])]
+    rows += _absent_kinds(card, rows)
+    slices = list(dict.fromkeys(row["slice"] for row in rows))
     return [
-        _row(row, card, choices, n_tests=_n_tests(row["slice"], slices))
-        for row in records(numbers[numbers["statistic"].isin([*RATES])])
+        _row(row, card, choices, n_tests=_n_tests(row["slice"], slices)) for row in rows
     ]
+
+
+def _absent_kinds(card: Card, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield a row without labels for each kind of claim of the card that is not here."""
+    here = {(row["judge"], row["slice"], row["statistic"]) for row in rows}
+    judges = {row["judge"] for row in rows}
+    for key in card.rates:
+        judge, part, statistic = key
+        if part != WHOLE and judge in judges and key not in here:
+            empty = dict.fromkeys(("value", "low", "high"))
+            yield {
+                "judge": judge,
+                "slice": part,
+                "statistic": statistic,
+                "n": 0,
+                **empty,
+            }
 
 
 def transfer_sentences(table: pd.DataFrame, card: str, margin: float) -> Iterator[str]:
@@ -185,7 +218,13 @@ def _n_tests(part: str, slices: Sequence[str]) -> int:
 
 def _row(row: Mapping[str, Any], card: Card, choices: Choices, *, n_tests: int) -> Row:
     new = _estimate(row, choices.confidence)
-    old = card.rates.get((row["judge"], row["statistic"]))
+    of_kind = row["slice"].startswith(_OF_KIND)
+    # A slice of another column may not be on the card: it is compared with all texts.
+    part = row["slice"] if of_kind and card.kinds else WHOLE
+    old = card.rates.get((row["judge"], part, row["statistic"]))
+    few = old is None or math.isnan(old.value) or min(old.n, new.n) < FEWEST
+    if of_kind and few:
+        return _unchecked(row, old, new)
     if old is None or math.isnan(old.value):
         raise BadInput(
             f"{card.name}: {row['judge']} has no {row['statistic']} there; make a card with"
@@ -207,6 +246,25 @@ def _row(row: Mapping[str, Any], card: Card, choices: Choices, *, n_tests: int) 
         **moved._asdict(),
         "labelled": new.n,
         "more": max(moved.labels - new.n, 0.0),
+    }
+
+
+def _unchecked(row: Mapping[str, Any], old: Estimate | None, new: Estimate) -> Row:
+    """Return the row of a kind of claim of which too few are labelled, here or on the card."""
+    labels = FEWEST if old is not None and old.n >= FEWEST else math.nan
+    return {
+        "judge": row["judge"],
+        "slice": row["slice"],
+        "statistic": row["statistic"],
+        "on_card": math.nan if old is None else old.value,
+        "value": new.value,
+        "difference": math.nan,
+        "low": math.nan,
+        "high": math.nan,
+        "outcome": NOT_CHECKED,
+        "labels": labels,
+        "labelled": new.n,
+        "more": max(labels - new.n, 0.0),
     }
 
 
@@ -238,10 +296,14 @@ def _say_slices(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         WORSE: "It is worse on",
         CANNOT_TELL: "Too few labels to tell on",
         NOT_CHECKED: "Nothing is labelled on",
+        _FEW: f"Not checked, with fewer than {FEWEST} labels here or on the card:",
     }
     by_outcome: dict[str, list[str]] = {}
     for row in rows:
-        names = by_outcome.setdefault(row["outcome"], [])
+        outcome = row["outcome"]
+        if outcome == NOT_CHECKED and row["slice"].startswith(_OF_KIND):
+            outcome = _FEW
+        names = by_outcome.setdefault(outcome, [])
         names.append(f"{row['slice']} ({row['statistic']})")
     for outcome, names in by_outcome.items():
         yield f"{begins[outcome]} {', '.join(names)}."

@@ -62,7 +62,7 @@ def check_names(sheet: Sheet, options: Choices) -> None:
     """Raise BadInput with every column that options name and the sheet does not have."""
     faults = Findings()
     named = [*options.judge, *options.human, *options.roles, *options.by]
-    named += [*options.lower, *options.higher]
+    named += [*options.lower, *options.higher, options.claim]
     for name in dict.fromkeys(filter(None, [*named, *options.rows])):
         if name not in sheet.frame:
             fix = f"name one of these: {listed(sheet.columns)}"
@@ -89,6 +89,11 @@ def find_columns(sheet: Sheet, options: Choices) -> ColumnRoles:
     for what, fix in ask_rows(sheet, options.rows):
         faults.add(sheet.head, what, fix)
     raise_problems(faults.lines())
+    if options.claim:
+        from metassay.api.claim_kinds import KIND, add_kinds  # a second, if wanted
+
+        sheet = add_kinds(sheet, options.claim)
+        options = options._replace(by=tuple(dict.fromkeys((*options.by, KIND))))
     answers = blank_words(sheet, options.missing)
     choices, ids, guesses = _guess_columns(sheet, answers, options, faults)
     raise_problems(faults.lines())
@@ -148,6 +153,7 @@ def note_columns(
         *roles.ids,
         *choices.roles,
         *choices.by,
+        choices.claim,
         *others,
     }
     if unread:
@@ -214,7 +220,7 @@ def _guess_columns(
     sheet: Sheet, answers: Sheet, options: Choices, faults: Findings
 ) -> tuple[Choices, list[str], list[str]]:
     """Return all columns, those that identify items, and a line on what was guessed."""
-    named = {*options.judge, *options.human, *options.roles, *options.by}
+    named = {*options.judge, *options.human, *options.roles, *options.by, options.claim}
     unassigned = [name for name in sheet.columns if name not in named]
     verdictlike = _verdict_columns(answers, unassigned, options)
     others = [name for name in unassigned if name not in verdictlike]

@@ -56,6 +56,7 @@ class Choices(NamedTuple):
     width: float = WIDTH
     seed: int = 0
     caller: Caller = Caller.PYTHON
+    claim: str = ""  # the column with the text of each claim, whose kinds are slices
 
     @property
     def roles(self) -> tuple[str, str, str]:

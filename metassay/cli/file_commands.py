@@ -37,7 +37,8 @@ _OF_JUDGES: Mapping[str, Argument] = {
         several=True,
         help=(
             "doc, the document that several rows are about; system, the writer "
-            "of the text; rater, who labelled it, if each rater has a row"
+            "of the text; rater, who labelled it, if each rater has a row; claim, "
+            "its text, whose kinds (number, side, drug, negation, other) are slices"
         ),
     ),
     "--by": BY,

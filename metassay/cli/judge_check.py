@@ -45,7 +45,7 @@ def check_file(
     choices |= {
         name: tuple(value) for name, value in choices.items() if isinstance(value, list)
     }
-    choices |= roles_in(args.columns, ("doc", "system", "rater"))
+    choices |= roles_in(args.columns, ("doc", "system", "rater", "claim"))
     choices |= {"caller": Caller.TERMINAL, "require": dict(args.require)}
     choices["rows"] = parse_rows(args.rows, sheet.columns if sheet else ())
     return check_sheet(sheet, Choices(**choices), faults)
