@@ -10,6 +10,8 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.api.card_transfer import RATES, read_card
+from metassay.api.label_tables import WHOLE
 from metassay.core.errors import BadInput, hint
 from metassay.core.kinds import record_of
 from metassay.core.naming import name_problem
@@ -17,7 +19,9 @@ from metassay.core.options import BENCHMARKS, FROM_DATASET, PARAMS, Criterion
 from metassay.core.params import load
 from metassay.core.work import close, owner_alone
 from metassay.datasets.registry import is_inside, load_registry
+from metassay.statistics.shares import Estimate
 from metassay.studies import FORMATS, importing, key
+from metassay.studies.card_items import LABELS_FILE, card_items, label_rows
 from metassay.studies.export import SHEETS, Design, build_study, write
 from metassay.studies.forms import FORMS
 from metassay.studies.next_items import Decision, Frame, next_items, weighted_lines
@@ -37,8 +41,8 @@ def export(args: argparse.Namespace) -> int:
         raise BadInput(
             "--only-disagreements: compares texts in pairs; add --form pairs"
         )
-    if bool(args.next) != bool(args.decision) or (args.next and args.items):
-        raise BadInput("--next N: needs --for DECISION, and excludes --items")
+    for_card = args.decision.split()[:1] == ["card"]
+    _check_choice(args, for_card=for_card)
     _check_name(benchmark, args.study)
     raters = _raters(args.raters)
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
@@ -55,10 +59,16 @@ def export(args: argparse.Namespace) -> int:
     form = FORMS[args.form]
     reads = _reader(benchmark)
     content = form.make(reads, options)
-    if args.next:
-        drafts, frame, notes = next_items(
-            content, args.decision, args.next, reads, seed
-        )
+    if args.decision:
+        if for_card:
+            rates = _rates_of_card(args.card)
+            drafts, frame, notes = card_items(
+                content, args.decision, rates, args.margin, reads, seed
+            )
+        else:
+            drafts, frame, notes = next_items(
+                content, args.decision, args.next, reads, seed
+            )
         notes = (*content.notes, *notes)
         content = content._replace(drafts=drafts, notes=notes, drawn_by=frame._asdict())
     folder = args.out or STUDIES / benchmark / args.study
@@ -131,7 +141,7 @@ def import_back(args: argparse.Namespace) -> int:
         _print_yaml(benchmark, args.study, ratings, study.criteria)
         return 0
     if "decision" in study.drawn_by:
-        _print_weighted(study, answers.ratings)
+        _print_drawn(study, answers.ratings, folder)
     else:
         _print_preferred(study, answers.ratings)
     print(
@@ -142,7 +152,35 @@ def import_back(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_weighted(study: key.Key, ratings: Iterable[importing.Rating]) -> None:
+def _check_choice(args: argparse.Namespace, *, for_card: bool) -> None:
+    """Raise BadInput for options of the choice of texts that do not go together."""
+    if for_card and (args.next or args.items or not args.card):
+        raise BadInput(
+            "--for 'card METRIC CRITERION': needs --card DIR, which tells how many texts to"
+            " label, and excludes --next and --items"
+        )
+    if args.card and not for_card:
+        raise BadInput("--card DIR: is for --for 'card METRIC CRITERION'")
+    drawn = bool(args.next) == bool(args.decision) and not (args.next and args.items)
+    if not for_card and not drawn:
+        raise BadInput("--next N: needs --for DECISION, and excludes --items")
+
+
+def _rates_of_card(folder: str) -> dict[str, Estimate]:
+    """Return sensitivity and specificity of a saved card of one judge."""
+    card = read_card(Path(folder))
+    if len(card.judges) != 1:
+        judges = ", ".join(card.judges)
+        raise BadInput(
+            f"{card.name}: it has several judges ({judges}); make a card of one, with --judge"
+        )
+    (judge,) = card.judges
+    return {name: card.rates[judge, WHOLE, name] for name in RATES}
+
+
+def _print_drawn(
+    study: key.Key, ratings: Iterable[importing.Rating], folder: Path
+) -> None:
     """Print the results of ratings of texts that were drawn with unequal chances."""
     frame = Frame(
         study.drawn_by["decision"], tuple(map(tuple, study.drawn_by["texts"]))
@@ -154,6 +192,17 @@ def _print_weighted(study: key.Key, ratings: Iterable[importing.Rating]) -> None
         if rating.value is not None
         and (rating.target.criterion, rating.target.unit) == (criterion, "text")
     ]
+    if Decision.parse(frame.decision).kind == "card":
+        file = folder / LABELS_FILE
+        table = label_rows(frame, values, study.criteria[criterion])
+        file.write_text(table.to_csv(index=False), encoding="utf-8")
+        n = int((table["human"] != "").sum())
+        print(
+            f"{file}: verdicts on {len(table)} texts, {n} of them labelled; labels are weighted by"
+            " verdict in"
+        )
+        print(f"metassay check {file} --card CARD --margin MARGIN")
+        return
     print("\n".join(weighted_lines(frame, values, study.criteria[criterion])))
 
 

@@ -100,8 +100,20 @@ formats: xlsx and csv are sheets; label-studio is a project per rater (its tasks
                 dest="decision",
                 help=(
                     "such as 'certificate claim_recall completeness system', "
-                    "'judge-card METRIC CRITERION'"
+                    "'judge-card METRIC CRITERION'; 'card METRIC CRITERION' takes as "
+                    "many texts as tell whether the card of --card holds here"
                 ),
+            ),
+            "--card": Argument(
+                metavar="DIR",
+                default="",
+                help="a card that `metassay check --out DIR` wrote, with --for card",
+            ),
+            "--margin": Argument(
+                metavar="NUMBER",
+                read=float,
+                default=0.1,
+                help="by how much its rates may be lower here (default %(default)s)",
             ),
             "--seed": Argument(
                 metavar="NUMBER",

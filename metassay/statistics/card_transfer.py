@@ -7,11 +7,16 @@ proportions, method 10, with the ends of Jeffreys' intervals.
 """
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
 from scipy import special
 
+from metassay.statistics.exact_sums import Array
+from metassay.statistics.label_weights import label_weights
 from metassay.statistics.shares import STEPS, Estimate, jeffreys
+from metassay.statistics.weighted_cards import weighted_card
 
 HOLDS, WORSE = "holds", "worse"
 CANNOT_TELL, NOT_CHECKED = "cannot tell", "not checked"
@@ -168,7 +173,75 @@ def labels_to_hold(card: Estimate, *, margin: float, level: float) -> float:
     return enough
 
 
-def holds_with(n: int, card: Estimate, *, margin: float, level: float) -> bool:
+def labels_by_verdict(
+    verdict: Array, card: Mapping[str, Estimate], *, margin: float, level: float = 0.05
+) -> int:
+    """Count the labels of each verdict that show `holds` in 80 % where nothing changed.
+
+    Parameters
+    ----------
+    verdict : array (rows,)
+        1 or 0: the verdicts on the new texts, of which as many are labelled that the
+        judge passes as that it fails, or all if there are fewer.
+    card : mapping
+        The card's sensitivity and specificity.
+    margin, level : float
+        As `transfer` takes them.
+
+    Returns
+    -------
+    int
+        Labels of each verdict; the larger number of rows of a verdict if that is not
+        enough.
+    """
+    few = FEWEST - 1
+    enough = int(max((verdict == side).sum() for side in (0, 1)))
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        if _hold_with(middle, verdict, card, margin=margin, level=level):
+            enough = middle
+        else:
+            few = middle
+    return enough
+
+
+def _hold_with(
+    n: int, verdict: Array, card: Mapping[str, Estimate], *, margin: float, level: float
+) -> bool:
+    """Return whether both rates are shown to hold with n labels of each verdict."""
+    here = expected_card(n, verdict, card)
+    for name, rate in card.items():
+        size = size_of_interval(here[name], confidence=1 - level)
+        if math.isnan(size) or not holds_with(size, rate, margin=margin, level=level):
+            return False
+    return True
+
+
+def expected_card(
+    n: int, verdict: Array, card: Mapping[str, Estimate]
+) -> dict[str, Estimate]:
+    """Return the card of n labels of each verdict, if the judge is as on `card`."""
+    sensitivity, specificity = card["sensitivity"].value, card["specificity"].value
+    judged = float(verdict.mean())
+    gain = max(sensitivity + specificity - 1, 0.01)
+    passed = min(max((judged - (1 - specificity)) / gain, 0.02), 0.98)
+    right = passed * sensitivity
+    wrong = (1 - passed) * (1 - specificity)
+    missed = passed * (1 - sensitivity)
+    people = np.full(len(verdict), np.nan)
+    for side, share in (
+        (1, right / (right + wrong)),
+        (0, missed / (missed + (1 - passed) * specificity)),
+    ):
+        rows = np.flatnonzero(verdict == side)[:n]
+        people[rows] = np.arange(len(rows)) < round(share * len(rows))
+    weight = label_weights(np.isfinite(people), verdict)
+    return weighted_card(
+        verdict, people, weight, np.arange(len(verdict)), confidence=0.95
+    )
+
+
+def holds_with(n: float, card: Estimate, *, margin: float, level: float) -> bool:
     """Return whether `n` labels show `holds` where luck is as bad as in one of five samples."""
     spread = math.sqrt(card.value * (1 - card.value) / n)
     unlucky = card.value + float(special.ndtri(1 - POWER)) * spread

@@ -54,7 +54,10 @@ class Key:
     def chosen_by(self) -> str:
         """By what the texts were chosen to be rated; "" if by lot alone."""
         if "decision" in self.drawn_by:
-            return f"--next --for {self.drawn_by['decision']}"
+            decision = self.drawn_by["decision"]
+            if decision.startswith("card "):
+                return f"--for {decision}"
+            return f"--next --for {decision}"
         if "disagreeing" in self.drawn_by:
             return f"disagreement of {' and '.join(self.drawn_by['disagreeing'])}"
         return ""

@@ -1,8 +1,8 @@
 """Draw the texts that raters get next, so that a decision's interval narrows; and estimate it.
 
 The decision is `certificate METRIC CRITERION LEVEL` or `judge-card METRIC CRITERION
-[NUMBER]`. The key has the chance of every text that might have been drawn, and import
-weights by it.
+[NUMBER]`; `card METRIC CRITERION` is for `card_items`. The key has the chance of every
+text that might have been drawn, and import weights by it.
 """
 
 import re
@@ -27,11 +27,16 @@ Text = tuple[str, str]  # document, author
 Rating = tuple[str, str, float]  # the same, and a value
 _VALUE = ("doc_id", "author", "value")
 _NUMBERS, _LEVELS = next_labels.WeightedCard._fields, get_args(next_labels.Level)
-_WORDS = re.compile(r"(certificate|judge-card) (\S+(?: \([^)]*\))?) (\S+)(?: (\S+))?")
+_WORDS = re.compile(
+    r"(certificate|judge-card|card) (\S+(?: \([^)]*\))?) (\S+)(?: (\S+))?"
+)
 _FORMS = (
     "'certificate METRIC CRITERION LEVEL', of global and system, or 'judge-card METRIC CRITERION',"
-    f" perhaps with one of {', '.join(_NUMBERS)}"
+    f" perhaps with one of {', '.join(_NUMBERS)}, or 'card METRIC CRITERION'"
 )
+
+
+_ENDS = {"certificate": _LEVELS, "judge-card": (*_NUMBERS, ""), "card": ("",)}
 
 
 class Decision(NamedTuple):
@@ -47,9 +52,7 @@ class Decision(NamedTuple):
         """Parse `--for`; the metric's judge may follow it in brackets. Raises BadInput."""
         match = _WORDS.fullmatch(" ".join(words.split()))
         kind, *_, number = parts = match.groups("") if match else ("", "", "", "")
-        if number not in {"certificate": _LEVELS, "judge-card": (*_NUMBERS, "")}.get(
-            kind, ()
-        ):
+        if number not in _ENDS.get(kind, ()):
             whole = " (a document's correlation needs all its texts: --items takes them whole)"
             why = whole if number == "document" else ""
             raise BadInput(f"--for {words!r}: write {_FORMS}{why}")
@@ -72,16 +75,9 @@ def next_items(
     for the decision's criterion, or the metric has no score.
     """
     decision = Decision.parse(words)
-    if decision.criterion not in content.criteria:
-        names = ", ".join(content.criteria)
-        raise BadInput(f"--for {words!r}: the form asks for {names}; name one of these")
-    if any(len(draft.systems) != 1 for draft in content.drafts):
-        raise BadInput(
-            "--next: draws texts, and an item of this form shows two; give --items"
-        )
-    by_text = {draft.rows[0].questions[0].target[:2]: draft for draft in content.drafts}
-    metric, scores = _scores(read(SCORES), decision.metric)
-    rated = _means(_earlier_ratings(read, decision))
+    by_text = drafts_by_text(content, decision, words)
+    metric, scores = find_scores(read, decision.metric)
+    rated = rated_texts(read, decision)
     texts = sorted(text for text in scores if text in by_text or text in rated)
     free = np.array(
         [text in by_text and text not in rated for text in texts], dtype=np.bool_
@@ -100,7 +96,7 @@ def next_items(
             )
         if (metric, "lower") in rows(read(LEADERBOARD), "metric", "better"):
             x = 1 - x  # of passing
-        passed = _passed(y, content.criteria[decision.criterion])
+        passed = passed_texts(y, content.criteria[decision.criterion])
         worth, group = (
             next_labels.card_worth(x, passed, decision.number),
             next_labels.strata(x),
@@ -133,7 +129,7 @@ def weighted_lines(
     frame: Frame, ratings: Iterable[Rating], criterion: Criterion
 ) -> list[str]:
     """Estimate the decision's numbers over all texts of the frame from ratings of drawn texts."""
-    decision, rated = Decision.parse(frame.decision), _means(ratings)
+    decision, rated = Decision.parse(frame.decision), mean_ratings(ratings)
     documents, authors, scores, chances = zip(*frame.texts, strict=True)
     x, chance = np.array(scores, dtype=np.float64), np.array(chances, dtype=np.float64)
     y = np.array(
@@ -142,7 +138,9 @@ def weighted_lines(
     options: dict[str, Any] = {"confidence": 0.95}
     if decision.kind == "judge-card":
         options |= {"rng": np.random.default_rng(0), "cluster": documents}
-        card = next_labels.weighted_card(x, _passed(y, criterion), chance, **options)
+        card = next_labels.weighted_card(
+            x, passed_texts(y, criterion), chance, **options
+        )
         estimates = {
             name.replace("_", " "): number for name, number in card._asdict().items()
         }
@@ -159,7 +157,23 @@ def weighted_lines(
     ]
 
 
-def _scores(table: pd.DataFrame, metric: str) -> tuple[str, dict[Text, float]]:
+def drafts_by_text(
+    content: StudyDraft, decision: Decision, words: str
+) -> dict[Text, Draft]:
+    """Return a form's drafts by text; raises BadInput if it asks for something else."""
+    if decision.criterion not in content.criteria:
+        names = ", ".join(content.criteria)
+        raise BadInput(f"--for {words!r}: the form asks for {names}; name one of these")
+    if any(len(draft.systems) != 1 for draft in content.drafts):
+        raise BadInput(
+            "--next: draws texts, and an item of this form shows two; give --items"
+        )
+    return {draft.rows[0].questions[0].target[:2]: draft for draft in content.drafts}
+
+
+def find_scores(read: ReadTable, metric: str) -> tuple[str, dict[Text, float]]:
+    """Return the metric's name without its judge, and the scores of whole texts."""
+    table = read(SCORES)
     whole = table[(table["part"] == FULL) & table["value"].notna()]
     names = whole[["metric", "judge"]].astype(str)
     label = pd.Series(
@@ -180,6 +194,11 @@ def _scores(table: pd.DataFrame, metric: str) -> tuple[str, dict[Text, float]]:
     return str(names["metric"][chosen].iloc[0]), of_texts
 
 
+def rated_texts(read: ReadTable, decision: Decision) -> dict[Text, float]:
+    """Return the mean rating of each text that is rated by the decision's criterion."""
+    return mean_ratings(_earlier_ratings(read, decision))
+
+
 def _earlier_ratings(read: ReadTable, decision: Decision) -> Iterable[Rating]:
     try:
         table = read(RATINGS)
@@ -189,7 +208,8 @@ def _earlier_ratings(read: ReadTable, decision: Decision) -> Iterable[Rating]:
     return rows(table[whole & (table["criterion"] == decision.criterion)], *_VALUE)
 
 
-def _means(ratings: Iterable[Rating]) -> dict[Text, float]:
+def mean_ratings(ratings: Iterable[Rating]) -> dict[Text, float]:
+    """Return the mean rating of each text."""
     frame = pd.DataFrame(ratings, columns=_VALUE)
     means: dict[Any, float] = (
         frame.groupby(["doc_id", "author"])["value"].mean().to_dict()
@@ -197,7 +217,7 @@ def _means(ratings: Iterable[Rating]) -> dict[Text, float]:
     return means
 
 
-def _passed(means: Any, criterion: Criterion) -> Any:
+def passed_texts(means: Any, criterion: Criterion) -> Any:
     """1 where a text's mean rating is on the better side of the scale's middle, NaN on it."""
     middle = (criterion.low + criterion.high) / 2
     better = means > middle if criterion.better == "higher" else means < middle

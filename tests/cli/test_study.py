@@ -8,11 +8,14 @@ import pandas as pd
 import pytest
 import yaml
 
+from metassay import judge_check
 from metassay.cli.main import main
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.leaderboard import LEADERBOARD
-from metassay.tables.parquet import write
+from metassay.tables.parquet import read, write
 from metassay.tables.ratings import RATINGS
+from metassay.tables.scores import SCORES
+from tests.api.test_card_transfer import verdicts
 from tests.studies import invented_tables
 from tests.studies.test_sheets import cells_of, put
 
@@ -232,6 +235,42 @@ def test_the_next_texts_are_drawn_by_known_chances(there, capsys):
     header, *rows = cells_of(there / "studies/one/pilot/ratings.csv")
     assert header[-1] == "chosen_by"
     assert {row[-1] for row in rows} == {f"--next --for {decision[1]}"}
+
+
+def test_texts_for_a_card_come_back_as_a_table_that_check_weighs(there, capsys):
+    file = there / "data/tables/one/scores.parquet"
+    scores = read(SCORES, file)
+    sure = scores[scores["metric"] == "long"]
+    values = sure["value"].map({1.0: 0.1, 2.0: 0.6, 3.0: 0.9})
+    ends = dict.fromkeys(("value", "low", "high"), values)
+    sure = sure.assign(metric="sure", judge="mini", **ends)
+    write(SCORES, pd.concat([scores, sure]), file)
+    board = invented_tables.tables()(LEADERBOARD)
+    board[["part", "judge", "author", "recipe"]] = "full", "none", "(all)", "r"
+    counts = [name for name in board if name.startswith("n_")]
+    write(
+        LEADERBOARD,
+        board.assign(**dict.fromkeys(counts, 0)),
+        there / "data/tables/one/leaderboard.parquet",
+    )
+    judge_check(verdicts(400, 0.9, 1)).save(there / "card")
+    decision = ("--for", "card sure (mini) vanilla_rating")
+    assert export("--raters", "anna,ben", *decision) == 2
+    assert "needs --card DIR" in capsys.readouterr().err
+    words = (*decision, "--card", "card", "--margin", ".1")
+    assert export("--raters", "anna,ben", *words) == 0
+    output = capsys.readouterr()
+    assert "anna: 8 items, 8 rows" in output.out
+    assert "note: label 8 texts: " in output.err
+    files = returned(there, lambda *_: "4")
+    assert main(["study", "import", "one", "pilot", *files]) == 0
+    command = capsys.readouterr().out.splitlines()[-1]
+    labels = "studies/one/pilot/labels.csv"
+    assert command == f"metassay check {labels} --card CARD --margin MARGIN"
+    table = pd.read_csv(there / labels)
+    assert set(table["human"]) == {"pass"}
+    code = main(["check", labels, "--card", "card", "--margin", ".1"])
+    assert code == 3  # eight texts do not tell
 
 
 def test_raters_side_with_one_of_two_metrics_that_disagree(there, capsys):

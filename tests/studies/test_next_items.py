@@ -58,7 +58,7 @@ def test_words_of_a_decision():
     )
     assert Decision.parse("judge-card sure good") == ("judge-card", "sure", "good", "")
     assert Decision.parse("judge-card sure good pass_rate").number == "pass_rate"
-    for wrong in ("", "certificate a b", "certificate a b c", "judge-card a", "card a b",
+    for wrong in ("", "certificate a b", "certificate a b c", "judge-card a", "card a",
                   "judge-card a b system", "certificate a b global more"):  # fmt: skip
         with pytest.raises(
             BadInput, match="write 'certificate METRIC CRITERION LEVEL'"
