@@ -245,7 +245,7 @@ def holds_with(n: float, card: Estimate, *, margin: float, level: float) -> bool
     """Return whether `n` labels show `holds` where luck is as bad as in one of five samples."""
     spread = math.sqrt(card.value * (1 - card.value) / n)
     unlucky = card.value + float(special.ndtri(1 - POWER)) * spread
-    new = Estimate(max(unlucky, 0.0), math.nan, math.nan, n, n)
+    new = Estimate(max(unlucky, 0.0), math.nan, math.nan, int(n), n)
     low, _ = difference_interval(card, new, confidence=1 - 2 * level)
     return low > -margin
 
