@@ -85,9 +85,9 @@ def read_card(path: Path) -> Card:
     lacking = [name for name in NEEDED if name not in frame]
     if lacking:
         raise BadInput(f"{file}: there is no column {', '.join(lacking)}; {remedy}")
-    kept = (frame["slice"] == WHOLE) | frame["slice"].str.startswith(_OF_KIND)
+    of_kinds = (frame["slice"] == WHOLE) | frame["slice"].str.startswith(_OF_KIND)
     rates = {}
-    for row in records(frame[kept]):
+    for row in records(frame[of_kinds]):
         if row["statistic"] in RATES:
             key = row["judge"], row["slice"], row["statistic"]
             rates[key] = _estimate(row, confidence)

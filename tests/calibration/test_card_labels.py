@@ -13,10 +13,10 @@ TRUTH = {"sensitivity": 0.9, "specificity": 0.8}  # of `rows`
 @pytest.mark.parametrize("n", [30, 80])
 def test_intervals_of_labels_that_are_drawn_by_verdict_hold_the_truth(n):
     rng = np.random.default_rng(n)
-    held = pd.Series(0, index=["sensitivity", "specificity"])
+    hits = pd.Series(0, index=["sensitivity", "specificity"])
     for _ in range(1000):
         verdict, people = rows(rng, 1000)
         here = drawn(rng, verdict, people, n)
         for name, value in TRUTH.items():
-            held[name] += here[name].low <= value <= here[name].high
-    assert held.min() >= 930
+            hits[name] += here[name].low <= value <= here[name].high
+    assert hits.min() >= 930

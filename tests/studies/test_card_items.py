@@ -70,12 +70,12 @@ def test_so_many_labels_show_that_nothing_changed_in_four_of_five_samples():
     n = labels_by_verdict(verdict, CARD, margin=0.1)
     assert 30 < n < 500
     assert labels_by_verdict(verdict, CARD, margin=0.15) < n
-    held = {"sensitivity": 0, "specificity": 0}
+    hits = {"sensitivity": 0, "specificity": 0}
     for _ in range(120):
         verdict, people = rows(rng, 2000)
         here = drawn(rng, verdict, people, n)
         for name, rate in CARD.items():
-            held[name] += transfer(rate, here[name], margin=0.1).outcome == "holds"
-    assert min(held.values()) >= 0.7 * 120
+            hits[name] += transfer(rate, here[name], margin=0.1).outcome == "holds"
+    assert min(hits.values()) >= 0.7 * 120
     expected = expected_card(n, verdict, CARD)
     assert expected["sensitivity"].value == pytest.approx(0.9, abs=0.05)
