@@ -14,6 +14,9 @@ against what the premise leaves open, and so on. These are the ways of saying so
   A denial of something positive is asserted, as a negation: "It is wrong that she has a
   fever" is read as "no: she has a fever";
 - of another: about somebody else than the record's patient;
+- examined: what a study or a test was to find out, in a hypothesis ("We tested
+  whether ..."). It is held against all that the premise asserts or leaves open, since
+  the same aim can be said without a frame ("Video was compared with visits");
 - asked: a question of the hypothesis. Those of a premise stay among what it asserts,
   too, since in a dialogue the answer follows;
 - in no order: a list of words is no sentence. Such a premise says nothing.
@@ -25,7 +28,7 @@ or "may" within a sentence are not seen.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import lru_cache
 from itertools import pairwise
@@ -44,6 +47,7 @@ class Manner(Enum):
     OPEN = "open"
     DENIED = "denied"
     OF_ANOTHER = "of another"
+    EXAMINED = "examined"
     QUESTION = "asked"
     IN_NO_ORDER = "in no order"
 
@@ -164,6 +168,13 @@ _COMMENT = re.compile(
     r"|assertion|diagnosis))\b",
     re.IGNORECASE,
 )
+# "We tested whether ...", "A trial asked whether ...": nobody doubts that it was tested.
+_EXAMINED = re.compile(
+    r"\b(?:test|examin|investigat|assess|evaluat|stud|compar|ask|determin|explor|measur"
+    r"|analy[sz])\w*"
+)
+# "Tests are needed to determine whether ...": nothing was examined yet.
+_TO_COME = re.compile(r"\b(?:need|requir|await|pending|remain|plan|should|must)\w*")
 # What a comment has besides its subject and the cue.
 _OF_COMMENTS = frozenset(
     """
@@ -243,7 +254,7 @@ def claims_of(hypothesis: str) -> tuple[Sentence, ...]:
         return (Sentence(Manner.IN_NO_ORDER, whole),)
     claims = [
         sentence
-        for sentence in _read_sentences(whole)
+        for sentence in _read_sentences(whole, _read_claim)
         if any(map(str.isalnum, sentence.text)) and not stands_alone(sentence.text)
     ]
     if not claims:
@@ -257,7 +268,7 @@ def claims_of(hypothesis: str) -> tuple[Sentence, ...]:
 @lru_cache(maxsize=64)
 def sentences_of_premise(premise: str) -> tuple[Sentence, ...]:
     """Return the sentences of a premise and how each is said."""
-    return tuple(_read_sentences(premise))
+    return tuple(_read_sentences(premise, _read_sentence))
 
 
 def select_alike(premise: str, claim: Sentence) -> str:
@@ -290,10 +301,22 @@ def _select_manner(premise: str, claim: Sentence) -> str:
     sentences = sentences_of_premise(premise)
     if not claim.is_specific:
         return claim.text if claim.text in {s.text for s in sentences} else ""
-    return "\n".join(s.text for s in sentences if s.manner is claim.manner)
+    if claim.manner is Manner.EXAMINED:
+        kept = [s for s in sentences if s.manner not in _NOT_SAID]
+    elif claim.manner is Manner.OPEN:
+        # also "Whether it helps is disputed", which has no frame that is left out
+        kept = [s for s in sentences if s.manner is Manner.OPEN or _leaves_open(s.text)]
+    else:
+        kept = [s for s in sentences if s.manner is claim.manner]
+    return "\n".join(s.text for s in kept)
 
 
-_FRAMED = (Manner.OPEN, Manner.DENIED, Manner.OF_ANOTHER)
+def _leaves_open(sentence: str) -> bool:
+    return _manner(sentence) is Manner.OPEN
+
+
+_NOT_SAID = (Manner.DENIED, Manner.OF_ANOTHER)
+_FRAMED = (Manner.OPEN, *_NOT_SAID)
 
 
 @lru_cache(maxsize=64)
@@ -301,8 +324,11 @@ def _has_cues(text: str) -> bool:
     return _ANY_CUE.search(text.lower()) is not None
 
 
-def _read_sentences(text: str) -> list[Sentence]:
-    """Return the sentences of a text in order, without frames."""
+def _read_sentences(text: str, read: Callable[[str], list[Sentence]]) -> list[Sentence]:
+    """Return the sentences of a text in order, without frames.
+
+    `read`: how a sentence is read that has no frame outside of it.
+    """
     sentences: list[Sentence] = []
     has_cues = _has_cues(text)
     of_lines: Manner | None = None  # "Unconfirmed:" and lines below it
@@ -323,7 +349,7 @@ def _read_sentences(text: str) -> list[Sentence]:
                 sentences.append(_framed(sentence, manner))
                 of_next = None
             else:
-                sentences += _read_sentence(sentence)
+                sentences += read(sentence)
     return sentences
 
 
@@ -345,6 +371,17 @@ def _framed(inner: str, manner: Manner) -> Sentence:
             Manner.ASSERTED, f"no: {inner}", is_rewritten=True, is_denied=True
         )
     return Sentence(manner, inner, is_rewritten=True)
+
+
+def _read_claim(sentence: str) -> list[Sentence]:
+    """Return the claims of a sentence of a hypothesis."""
+    match = _CLAUSE.match(sentence)
+    if match and match[2].lower() == "whether":
+        main = match[1].lower()
+        is_examined = _EXAMINED.search(main) and not _TO_COME.search(main)
+        if is_examined and _manner(main) is None:
+            return [Sentence(Manner.EXAMINED, sentence)]
+    return _read_sentence(sentence)
 
 
 def _read_sentence(sentence: str) -> list[Sentence]:
@@ -462,6 +499,7 @@ _FIGURE = re.compile(r"\bA(?=[.,;:?!)\n]|$)")  # a letter, no article: "Figure A
 _WORD_OR_STOP = re.compile(r"[a-z0-9][a-z0-9'\u2019]*|[.,;:?!\n]")
 _FEWEST = 3  # articles and prepositions that can show it
 _BROKEN = 0.2  # share of articles and prepositions before a word that cannot follow
+_FEWEST_BROKEN = 2  # one alone is a phrase that the rules do not know: "of at least 30"
 
 
 @lru_cache(maxsize=8192)
@@ -471,8 +509,8 @@ def is_running_text(text: str) -> bool:
     After an article no other article, preposition, verb or stop can follow, and after a
     preposition none of most of these. At least a fifth of the articles and prepositions
     of a list of words break these rules, and of a text that is written by people, also
-    of a transcript of a talk, next to none. A text without articles and prepositions
-    shows nothing.
+    of a transcript of a talk, next to none. A text with few articles and prepositions, or
+    with one that breaks a rule, shows nothing.
 
     >>> is_running_text("The left knee is swollen, with a rash of two days.")
     True
@@ -491,7 +529,7 @@ def is_running_text(text: str) -> bool:
             broken += (is_end and word in _NEVER_LAST) or (
                 following in _AFTER_PREPOSITION and word not in _JOINED
             )
-    return read < _FEWEST or broken < _BROKEN * read
+    return read < _FEWEST or broken < max(_FEWEST_BROKEN, _BROKEN * read)
 
 
 # Content tokens that may stand between two words besides those that do in the claim, and if
@@ -500,6 +538,7 @@ _FARTHER = 3
 _FARTHER_BEFORE = 1
 _LEAST_SHARED = 0.9  # least share of a claim's content tokens that the premise has
 _ORDERED = 0.5  # least share of neighbours of a claim that are near each other
+_FEWEST_SHARED = 5  # content tokens; fewer can be near each other, or not, by chance
 
 
 def is_disordered(hypothesis: Reading, premise: Reading) -> bool:
@@ -508,14 +547,14 @@ def is_disordered(hypothesis: Reading, premise: Reading) -> bool:
     That is so if it has at least nine tenths of the content tokens, and of the pairs of
     neighbouring ones fewer than half stand near each other; exchanged pairs count
     half. A list of a text's words has 0 to .2, a text that says the same .5 to 1. What is
-    said in other words is not judged here.
+    said in other words, or in fewer than five, is not judged here.
     """
     tokens: dict[int, str] = {}
     for token, places in hypothesis.places.items():
         if token not in NEGATIONS and token not in SUBJECTS:
             tokens |= dict.fromkeys(places, token)
     shared = [place for place in sorted(tokens) if tokens[place] in premise.places]
-    if len(shared) < _LEAST_SHARED * len(tokens):
+    if len(shared) < max(_FEWEST_SHARED, _LEAST_SHARED * len(tokens)):
         return False
     scores = []
     for place, following in pairwise(shared):

@@ -36,7 +36,7 @@ from metassay.judges.reading import (
 )
 from metassay.scoring.pairing.instruments import SUPPORT, SUPPORT_GRADE
 
-VERSION = 2  # raised by whoever changes results of this module's kinds
+VERSION = 3  # raised by whoever changes results of this module's kinds
 
 _IGNORED = NEGATIONS | SUBJECTS
 
@@ -61,6 +61,19 @@ class _Window(NamedTuple):
     last: int
 
 
+class _Found(NamedTuple):
+    """The judgment of a sentence, and how many of its tokens the premise has.
+
+    `has_conflict`: the fullest part of the premise that has enough, or has most, says
+    something else.
+    """
+
+    judgment: Judgment
+    matches: int
+    tokens: int
+    has_conflict: bool
+
+
 class LexicalJudge:
     """Lexical baseline: entailed if a window has enough of the hypothesis's words, no conflict.
 
@@ -79,7 +92,9 @@ class LexicalJudge:
       bilateral, and either is unilateral.
 
     Each sentence of the hypothesis is read by itself, against what the premise says in
-    the same manner (`assertion.questions`): all must be entailed.
+    the same manner (`assertion.questions`). Of several sentences, none may have a
+    conflict, and all together need the threshold: of a short sentence in other words
+    the premise may have no token.
 
     One window with enough words and no conflict suffices. A hypothesis without content
     tokens is judged on all its tokens, without checks for conflicts; one without any
@@ -113,25 +128,28 @@ class LexicalJudge:
         if pair.instrument in RUBRIC:
             return _level(pair)
         claims = claims_of(pair.hypothesis)
-        return _combine([self._answer_claim(pair, claim) for claim in claims])
+        if not claims:
+            return Judgment("error", explanation="the hypothesis has no words")
+        found = [self._answer_claim(pair, claim) for claim in claims]
+        return _combine(found, self._options.threshold)
 
-    def _answer_claim(self, pair: Pair, claim: Sentence) -> Judgment:
+    def _answer_claim(self, pair: Pair, claim: Sentence) -> _Found:
         if claim.manner is Manner.ASSERTED and not claim.is_rewritten:
-            answer = self._compare(pair.instrument, pair.premise, claim.text)
+            found = self._compare(pair.instrument, pair.premise, claim.text)
+            answer = found.judgment
             is_supported = answer.label == "entailed" or bool(answer.grade)
             # What the premise does not have at all, it does not assert; only a denial
             # ("It is wrong that ...") becomes a negation when its frame is read.
             if not is_supported and not _read_hypothesis(claim.text).negated:
-                return answer
+                return found
             asserted = select_alike(pair.premise, claim)
             if asserted == pair.premise:
-                return answer
+                return found
             return self._compare(pair.instrument, asserted, claim.text)
-        return self._compare(
-            pair.instrument, select_alike(pair.premise, claim), claim.text
-        )
+        alike = select_alike(pair.premise, claim)
+        return self._compare(pair.instrument, alike, claim.text)
 
-    def _compare(self, instrument: str, source: str, claim: str) -> Judgment:
+    def _compare(self, instrument: str, source: str, claim: str) -> _Found:
         hypothesis = _read_hypothesis(claim)
         premise = _read_premise(source)
         tokens = [token for token in hypothesis.places if token not in _IGNORED]
@@ -140,11 +158,10 @@ class LexicalJudge:
             hypothesis = Reading()
             premise = read_plainly(source)
         if not tokens:
-            return Judgment("error", explanation="the hypothesis has no words")
+            error = Judgment("error", explanation="the hypothesis has no words")
+            return _Found(judgment=error, matches=0, tokens=0, has_conflict=False)
         is_grade = instrument == SUPPORT_GRADE.name
-        needed = (
-            1 if is_grade else math.ceil(self._options.threshold * len(tokens) - 1e-9)
-        )
+        needed = 1 if is_grade else _least_matches(self._options.threshold, len(tokens))
         window, conflicts = _best(
             tokens, hypothesis, premise, self._options.window, needed
         )
@@ -157,34 +174,50 @@ class LexicalJudge:
             grade = (
                 0 if conflicts else int(SUPPORT.high) * window.matches // len(tokens)
             )
-            return Judgment("ok", grade=float(grade), explanation=explanation)
-        label = (
-            "entailed" if window.matches >= needed and not conflicts else "not_entailed"
+            judgment = Judgment("ok", grade=float(grade), explanation=explanation)
+        else:
+            is_entailed = window.matches >= needed and not conflicts
+            label = "entailed" if is_entailed else "not_entailed"
+            judgment = Judgment("ok", label, explanation=explanation)
+        return _Found(
+            judgment=judgment,
+            matches=window.matches,
+            tokens=len(tokens),
+            has_conflict=bool(conflicts),
         )
-        return Judgment("ok", label, explanation=explanation)
 
 
-def _combine(answers: Sequence[Judgment]) -> Judgment:
-    """Return the judgment of a hypothesis: it holds if each of its sentences does.
+def _least_matches(threshold: float, n_tokens: int) -> int:
+    return math.ceil(threshold * n_tokens - 1e-9)
 
-    A grade is the mean of the sentences' grades, rounded down.
+
+def _combine(found: Sequence[_Found], threshold: float) -> Judgment:
+    """Return the judgment of a hypothesis of these sentences.
+
+    No sentence may have a conflict, and all together need the threshold. A grade is the
+    mean of the sentences' grades, rounded down.
     """
-    if not answers:
-        return Judgment("error", explanation="the hypothesis has no words")
+    answers = [each.judgment for each in found]
     if len(answers) == 1:
         return answers[0]
     read = [answer for answer in answers if answer.status == "ok"]
     if not read:
         return answers[0]
-    worst = min(read, key=lambda answer: (answer.label != "not_entailed", answer.grade))
-    explanation = (
-        f"sentence {answers.index(worst) + 1} of {len(answers)}: {worst.explanation}"
-    )
     grades = [answer.grade for answer in read if answer.grade is not None]
+    matches = sum(each.matches for each in found)
+    n_tokens = sum(each.tokens for each in found)
+    share = f"{matches} of {n_tokens} tokens of {len(found)} sentences found"
     if grades:
         grade = float(sum(grades) // len(grades))
-        return Judgment("ok", grade=grade, explanation=explanation)
-    return Judgment("ok", worst.label, explanation=explanation)
+        return Judgment("ok", grade=grade, explanation=share)
+    for number, each in enumerate(found, start=1):
+        if each.has_conflict:
+            where = f"sentence {number} of {len(found)}"
+            explanation = f"{where}: {each.judgment.explanation}"
+            return Judgment("ok", "not_entailed", explanation=explanation)
+    needed = _least_matches(threshold, n_tokens)
+    label = "entailed" if matches >= needed else "not_entailed"
+    return Judgment("ok", label, explanation=f"{share}, {needed} needed")
 
 
 def _level(pair: Pair) -> Judgment:

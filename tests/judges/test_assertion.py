@@ -136,14 +136,15 @@ def test_who_vouches_is_a_claim_by_itself() -> None:
     ]
 
 
-def test_each_sentence_must_hold_and_counts_once() -> None:
+def test_each_sentence_is_read_by_itself_and_counts_once() -> None:
     several = questions("Cough. Fever.", "Fever. Cough. Fever.\nExam:\nFever.")
     assert [question.hypothesis for question in several] == ["Fever.", "Cough."]
     source = "Fever of 39. Cough for a week. Left knee swollen."
     assert judge(source, "Cough for a week. " * 9 + "Gout of the right toe.") == (
         "not_entailed"
     )
-    assert judge(source, f"Gout of the right toe. {source}") == "not_entailed"
+    assert judge(source, f"{source} The right knee is swollen.") == "not_entailed"
+    assert judge(source, f"Fever of 41. {source}") == "not_entailed"
     assert judge(source, "Cough for a week. Left knee swollen.") == "entailed"
 
 
@@ -211,3 +212,48 @@ def test_order_is_judged_where_the_words_are_the_same() -> None:
 )
 def test_text_of_people_is_running(text: str) -> None:
     assert is_running_text(text)
+
+
+# What is said of the same matter in other forms, and what has too few words to show an
+# order: none of these is a frame or a list of words.
+SAME = (
+    (
+        "Whether the drops shorten an ear infection is disputed.",
+        "It is disputed whether the drops shorten an ear infection.",
+    ),
+    (
+        "Walking was compared with cycling in adults with claudication.",
+        "We tested whether walking compared with cycling helps adults with claudication.",
+    ),
+    (
+        "A score of at least 12 points was reached by 40 of the women.",
+        "A score of at least 12 points was reached by 40.",
+    ),
+    (
+        "Ringworm is seen on the scalp, and the dog at home has lost its hair. Ask the vet.",
+        "The dog has ringworm on its scalp.",
+    ),
+)
+
+
+@pytest.mark.parametrize(("premise", "hypothesis"), SAME)
+def test_another_form_of_the_same_is_found(premise: str, hypothesis: str) -> None:
+    assert judge(premise, hypothesis) == "entailed"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "Tests are needed to determine whether {}",
+        "It should be examined whether {}",
+        "It remains to be assessed whether {}",
+        "The surgeons wonder whether {}",
+    ],
+)
+def test_what_is_still_to_be_examined_is_left_open(frame: str) -> None:
+    assert judge(CLAIM, frame.format("the left ankle is broken.")) == "not_entailed"
+
+
+def test_what_was_examined_is_not_asserted_by_a_premise() -> None:
+    premise = "An X-ray was taken to determine whether the left ankle is broken."
+    assert judge(premise, CLAIM) == "not_entailed"
