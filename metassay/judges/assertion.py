@@ -538,7 +538,9 @@ _FARTHER = 3
 _FARTHER_BEFORE = 1
 _LEAST_SHARED = 0.9  # least share of a claim's content tokens that the premise has
 _ORDERED = 0.5  # least share of neighbours of a claim that are near each other
-_FEWEST_SHARED = 5  # content tokens; fewer can be near each other, or not, by chance
+# The same of a claim with fewer than five content tokens, in which one pair says much.
+_ORDERED_SHORT = 0.3
+_SHORT = 5
 
 
 def is_disordered(hypothesis: Reading, premise: Reading) -> bool:
@@ -546,15 +548,16 @@ def is_disordered(hypothesis: Reading, premise: Reading) -> bool:
 
     That is so if it has at least nine tenths of the content tokens, and of the pairs of
     neighbouring ones fewer than half stand near each other; exchanged pairs count
-    half. A list of a text's words has 0 to .2, a text that says the same .5 to 1. What is
-    said in other words, or in fewer than five, is not judged here.
+    half. A list of a text's words has 0 to .2, a text that says the same .5 to 1. For
+    fewer than five tokens three tenths are enough. What is said in other words is not
+    judged here.
     """
     tokens: dict[int, str] = {}
     for token, places in hypothesis.places.items():
         if token not in NEGATIONS and token not in SUBJECTS:
             tokens |= dict.fromkeys(places, token)
     shared = [place for place in sorted(tokens) if tokens[place] in premise.places]
-    if len(shared) < max(_FEWEST_SHARED, _LEAST_SHARED * len(tokens)):
+    if len(shared) < _LEAST_SHARED * len(tokens):
         return False
     scores = []
     for place, following in pairwise(shared):
@@ -562,7 +565,8 @@ def is_disordered(hypothesis: Reading, premise: Reading) -> bool:
             first = premise.places[tokens[place]]
             second = premise.places[tokens[following]]
             scores.append(_nearness(first, second, following - place))
-    return bool(scores) and sum(scores) < _ORDERED * len(scores)
+    least = _ORDERED_SHORT if len(shared) < _SHORT else _ORDERED
+    return bool(scores) and sum(scores) < least * len(scores)
 
 
 def _nearness(first: Sequence[int], second: Sequence[int], gap: int) -> float:
