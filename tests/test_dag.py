@@ -123,7 +123,11 @@ def test_a_table_of_several_stages_has_a_file_of_each_as_the_data_goes() -> None
         "responses": asking,
         "notes": [
             "ingest",
-            *asking[:-1],
+            "generate-a",
+            "generate-b",
+            "ingest_study-s",
+            "segment",
+            "decompose",
             "align-rouge_topk",
             "judge-j",
             "measure",

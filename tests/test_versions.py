@@ -34,6 +34,7 @@ from metassay.core.versions import (
     version_of,
     versions,
 )
+from metassay.judges import jury, lexical
 from metassay.project.refresh import refresh
 from tests.conftest import ROOT
 
@@ -89,19 +90,20 @@ def with_judge(judge: dict[str, Any], **blocks: Any) -> Params:
 
 
 def test_a_kind_that_reads_nothing_has_a_number() -> None:
-    assert version_of(ROOT, with_judge(LEXICAL), "judges", "tested") == 1
+    assert version_of(ROOT, with_judge(LEXICAL), "judges", "tested") == lexical.VERSION
     assert version_of(ROOT, PARAMS, "stages", "judge") == 1
     assert version_of(ROOT, PARAMS, "datasets", "sample") == 1
 
 
 def test_members_prompts_and_models_are_part_of_a_version() -> None:
-    jury = {
+    block = {
         "kind": "jury",
         "by": "majority",
         "members": {"first": LEXICAL, "second": LLM},
     }
-    version: Any = version_of(ROOT, with_judge(jury), "judges", "tested")
-    assert version["version"] == version["members"]["first"] == 1
+    version: Any = version_of(ROOT, with_judge(block), "judges", "tested")
+    assert version["version"] == jury.VERSION
+    assert version["members"]["first"] == lexical.VERSION
     second = version["members"]["second"]
     assert second["models"] == {
         "mini": {

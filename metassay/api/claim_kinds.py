@@ -22,8 +22,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from metassay.judges.semantic.clashes import is_drug
 from metassay.tabular.sheet import Sheet
+from metassay.text.drug_stems import has_drug_stem
 from metassay.text.edits.exchange import find
 from metassay.text.edits.negations import CUE
 
@@ -57,7 +57,9 @@ def claim_kind(text: str) -> str:
         return "number"
     if _SIDE.search(text):
         return "side"
-    if find("drug", text) or any(is_drug(word.lower()) for word in _WORD.findall(text)):
+    if find("drug", text) or any(
+        has_drug_stem(word.lower()) for word in _WORD.findall(text)
+    ):
         return "drug"
     return "negation" if CUE.search(text) else "other"
 

@@ -302,13 +302,15 @@ def _select_manner(premise: str, claim: Sentence) -> str:
     if not claim.is_specific:
         return claim.text if claim.text in {s.text for s in sentences} else ""
     if claim.manner is Manner.EXAMINED:
-        kept = [s for s in sentences if s.manner not in _NOT_SAID]
+        alike = [s for s in sentences if s.manner not in _NOT_SAID]
     elif claim.manner is Manner.OPEN:
         # also "Whether it helps is disputed", which has no frame that is left out
-        kept = [s for s in sentences if s.manner is Manner.OPEN or _leaves_open(s.text)]
+        alike = [
+            s for s in sentences if s.manner is Manner.OPEN or _leaves_open(s.text)
+        ]
     else:
-        kept = [s for s in sentences if s.manner is claim.manner]
-    return "\n".join(s.text for s in kept)
+        alike = [s for s in sentences if s.manner is claim.manner]
+    return "\n".join(s.text for s in alike)
 
 
 def _leaves_open(sentence: str) -> bool:

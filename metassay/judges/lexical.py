@@ -61,7 +61,7 @@ class _Window(NamedTuple):
     last: int
 
 
-class _Found(NamedTuple):
+class _SentenceAnswer(NamedTuple):
     """The judgment of a sentence, and how many of its tokens the premise has.
 
     `has_conflict`: the fullest part of the premise that has enough, or has most, says
@@ -130,26 +130,26 @@ class LexicalJudge:
         claims = claims_of(pair.hypothesis)
         if not claims:
             return Judgment("error", explanation="the hypothesis has no words")
-        found = [self._answer_claim(pair, claim) for claim in claims]
-        return _combine(found, self._options.threshold)
+        answers = [self._answer_claim(pair, claim) for claim in claims]
+        return _combine(answers, self._options.threshold)
 
-    def _answer_claim(self, pair: Pair, claim: Sentence) -> _Found:
+    def _answer_claim(self, pair: Pair, claim: Sentence) -> _SentenceAnswer:
         if claim.manner is Manner.ASSERTED and not claim.is_rewritten:
-            found = self._compare(pair.instrument, pair.premise, claim.text)
-            answer = found.judgment
+            whole = self._compare(pair.instrument, pair.premise, claim.text)
+            answer = whole.judgment
             is_supported = answer.label == "entailed" or bool(answer.grade)
             # What the premise does not have at all, it does not assert; only a denial
             # ("It is wrong that ...") becomes a negation when its frame is read.
             if not is_supported and not _read_hypothesis(claim.text).negated:
-                return found
+                return whole
             asserted = select_alike(pair.premise, claim)
             if asserted == pair.premise:
-                return found
+                return whole
             return self._compare(pair.instrument, asserted, claim.text)
         alike = select_alike(pair.premise, claim)
         return self._compare(pair.instrument, alike, claim.text)
 
-    def _compare(self, instrument: str, source: str, claim: str) -> _Found:
+    def _compare(self, instrument: str, source: str, claim: str) -> _SentenceAnswer:
         hypothesis = _read_hypothesis(claim)
         premise = _read_premise(source)
         tokens = [token for token in hypothesis.places if token not in _IGNORED]
@@ -159,7 +159,9 @@ class LexicalJudge:
             premise = read_plainly(source)
         if not tokens:
             error = Judgment("error", explanation="the hypothesis has no words")
-            return _Found(judgment=error, matches=0, tokens=0, has_conflict=False)
+            return _SentenceAnswer(
+                judgment=error, matches=0, tokens=0, has_conflict=False
+            )
         is_grade = instrument == SUPPORT_GRADE.name
         needed = 1 if is_grade else _least_matches(self._options.threshold, len(tokens))
         window, conflicts = _best(
@@ -179,7 +181,7 @@ class LexicalJudge:
             is_entailed = window.matches >= needed and not conflicts
             label = "entailed" if is_entailed else "not_entailed"
             judgment = Judgment("ok", label, explanation=explanation)
-        return _Found(
+        return _SentenceAnswer(
             judgment=judgment,
             matches=window.matches,
             tokens=len(tokens),
@@ -191,28 +193,26 @@ def _least_matches(threshold: float, n_tokens: int) -> int:
     return math.ceil(threshold * n_tokens - 1e-9)
 
 
-def _combine(found: Sequence[_Found], threshold: float) -> Judgment:
+def _combine(answers: Sequence[_SentenceAnswer], threshold: float) -> Judgment:
     """Return the judgment of a hypothesis of these sentences.
 
     No sentence may have a conflict, and all together need the threshold. A grade is the
     mean of the sentences' grades, rounded down.
     """
-    answers = [each.judgment for each in found]
-    if len(answers) == 1:
-        return answers[0]
-    read = [answer for answer in answers if answer.status == "ok"]
-    if not read:
-        return answers[0]
-    grades = [answer.grade for answer in read if answer.grade is not None]
-    matches = sum(each.matches for each in found)
-    n_tokens = sum(each.tokens for each in found)
-    share = f"{matches} of {n_tokens} tokens of {len(found)} sentences found"
+    judgments = [each.judgment for each in answers]
+    readable = [judgment for judgment in judgments if judgment.status == "ok"]
+    if len(judgments) == 1 or not readable:
+        return judgments[0]
+    grades = [judgment.grade for judgment in readable if judgment.grade is not None]
+    matches = sum(each.matches for each in answers)
+    n_tokens = sum(each.tokens for each in answers)
+    share = f"{matches} of {n_tokens} tokens of {len(answers)} sentences found"
     if grades:
         grade = float(sum(grades) // len(grades))
         return Judgment("ok", grade=grade, explanation=share)
-    for number, each in enumerate(found, start=1):
+    for number, each in enumerate(answers, start=1):
         if each.has_conflict:
-            where = f"sentence {number} of {len(found)}"
+            where = f"sentence {number} of {len(answers)}"
             explanation = f"{where}: {each.judgment.explanation}"
             return Judgment("ok", "not_entailed", explanation=explanation)
     needed = _least_matches(threshold, n_tokens)

@@ -204,7 +204,7 @@ def test_wrong_values_are_refused():
         (calibrated, passes),
     ):
         for judge, people in pairs:
-            with pytest.raises(ValueError, match="want"):
+            with pytest.raises(ValueError, match="expected"):
                 of(judge, people)
     with pytest.raises(ValueError, match="cluster"):
         card([1.0, 0.0], [1.0, 0.0], cluster=[1])

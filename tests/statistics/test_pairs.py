@@ -145,7 +145,7 @@ def test_preferences_by_hand():
     assert preference_agreement([0.3], [0.2], [0.5], epsilon=0.1).n_both_tie == 1
     assert np.isnan(preference_agreement([], [], [])[:2]).all()
     for rows in (([1.0], [1.0], [2.0]), ([1.0], [1.0, 2.0], [1.0])):
-        with pytest.raises(ValueError, match="want"):
+        with pytest.raises(ValueError, match="expected"):
             preference_agreement(*rows)
     with pytest.raises(ValueError, match="epsilon"):
         preference_agreement([1.0], [1.0], [1.0], epsilon=-1.0)

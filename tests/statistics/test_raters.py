@@ -280,8 +280,8 @@ def test_what_does_not_fit_is_refused():
         ([1], [1], 0.2),
         ([1], [[1]], 1),
     ):
-        with pytest.raises(ValueError, match="want"):
+        with pytest.raises(ValueError, match="expected"):
             annotator_test(judge, ratings, epsilon=epsilon)
     for judge, ratings in (([1, 0.5], [[1, 0]]), ([1, 0], [[1]])):
-        with pytest.raises(ValueError, match="want"):
+        with pytest.raises(ValueError, match="expected"):
             accuracy_by_agreement(judge, ratings, confidence=0.95)

@@ -22,7 +22,9 @@ MANNERS = {"anna": "careful", "ben": "lenient", "carla": "careless"}
 
 def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     """Export, fill in, import, run again: the careless rater is named, and metrics certified."""
-    _, export, draw_next, import_back, again = _commands()
+    _, export, draw_next, _export_for_card, _check_card, import_back, again = (
+        _commands()
+    )
     printed = _run(export, project, environment)
     assert "KEEP studies/sample/pilot/key.json TO YOURSELF" in printed
     fill_in(project / "studies/sample/pilot", "vanilla_rating", MANNERS)

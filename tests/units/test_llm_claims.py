@@ -151,7 +151,7 @@ def test_a_question_is_a_claim_and_a_list_may_be_empty_where_that_is_allowed() -
     )
     assert claims(units) == [("d0", 0, "What causes gout? Is it serious?", "ok")]
     assert decomposed(parts("Nothing to say."), FakeAsk(lambda *_: []), least=0).empty
-    with pytest.raises(BadInput, match="least is more than most"):
+    with pytest.raises(BadInput, match="least is larger than most"):
         options(least=4)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from metassay.judges.reading import AXES, NEGATIONS, RESTARTS, UNITS, Reading, read
 from metassay.models.words import words
+from metassay.text.drug_stems import has_drug_stem
 from metassay.text.vocabulary import groups, terms, word_key
 from metassay.text.vocabulary.group import Group
 
@@ -23,16 +24,6 @@ _LONGEST = 4  # words in a name
 _BLANKS = re.compile(r"\s+")
 # The month of May: with a capital letter, within a sentence or before a number.
 _MONTH = re.compile(r"(?<=[a-z,\d] )May\b|\bMay(?=,? \d)")
-_STEM = re.compile(
-    r"cef[a-z]{4,}|[a-z]{2,}(?:"
-    r"[aeiou]pril|sartan|olol|vastatin|azole|oxacin|cillin|mycin|micin|cycline"
-    r"|formin|gliptin|gliflozin|glutide|glitazone|parin|xaban|gatran|[aeiou]mab|dipine|tidine"
-    r"|triptan|nisone|tisone|thasone|ticasone|solone|onide|zepam|zolam|setron|oxetine|traline"
-    r"|pramine|triptyline|lukast|buterol|meterol|tropium|thiazide|semide|profen|fenac|oxicam"
-    r"|coxib|codone|morphone|barbital|ciclovir|cyclovir|tamivir|dronate|gabalin|racetam|tinib"
-    r"|zosin|steride|denafil|platin|taxel|rubicin|phylline|thyroxine|peridone|tiapine|zapine"
-    r")"
-)
 MONTH = "mayx"  # "may" is a stop word, since it can be a verb
 
 
@@ -70,12 +61,8 @@ def name(word: str) -> str | None:
 
 @lru_cache(maxsize=65536)
 def is_drug(token: str) -> bool:
-    """Return whether a token of `replace_names` is a drug, by the list or by a stem of its name.
-
-    The stems are those of WHO's international nonproprietary names, each long enough
-    not to match other words (cholesterol, April, protocol).
-    """
-    return token in DRUGS or _STEM.fullmatch(token) is not None
+    """Return whether a token of `replace_names` is a drug, by the list or by a stem of its name."""
+    return token in DRUGS or has_drug_stem(token)
 
 
 @cache

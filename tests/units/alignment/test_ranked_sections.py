@@ -123,5 +123,5 @@ def test_statements_get_the_passages_of_the_best_sections(tmp_path: Path) -> Non
 def test_a_file_that_is_no_ranker(tmp_path: Path, content: str) -> None:
     path = tmp_path / "ranker.json"
     path.write_text(content)
-    with pytest.raises(BadInput, match="is no ranker of sections"):
+    with pytest.raises(BadInput, match="is not a ranker of sections"):
         read_ranker(path)
