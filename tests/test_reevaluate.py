@@ -229,10 +229,10 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(
         assert "regressed" in report
         assert "rouge2" in report
     since = project / "reports/one/page/data/since.js"
-    told = since.read_text("utf-8")
-    assert told.startswith('metassay("since",{')
-    assert '"title":"since accepted, of 3 scores: 2 got worse"' in told
-    assert '"href":"../changes/one/index.html"' in told
+    since_text = since.read_text("utf-8")
+    assert since_text.startswith('metassay("since",{')
+    assert '"title":"since accepted, of 3 scores: 2 got worse"' in since_text
+    assert '"href":"../changes/one/index.html"' in since_text
 
     again = reevaluate(project)
     assert again.returncode == 4, "as long as nobody accepts it"
