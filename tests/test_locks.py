@@ -23,7 +23,11 @@ FOLDERS = load(ROOT).every
 SAMPLES = [name for name in FOLDERS if name == "sample" or name.startswith("sample_")]
 # Folders whose results changed since `make release` last ran them all. At a release
 # there are none.
-WAITING: set[str] = set(FOLDERS) - set(SAMPLES)  # a new page of reports
+WAITING: set[str] = {
+    "hospital_adaptation",
+    "hospital_course",
+    "hospital_course_training",
+}
 
 
 @pytest.mark.parametrize("name", sorted(FOLDERS.keys() - WAITING))
