@@ -92,7 +92,7 @@ class LexicalJudge:
       bilateral, and either is unilateral.
 
     Each sentence of the hypothesis is read by itself, against what the premise says in
-    the same manner (`assertion.questions`). Of several sentences, none may have a
+    the same manner (`assertion.select_alike`). Of several sentences, none may have a
     conflict, and all together need the threshold: of a short sentence in other words
     the premise may have no token.
 
