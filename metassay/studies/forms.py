@@ -4,15 +4,13 @@ Raters read texts without citations: only some systems cite, which would tell wh
 a text.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from metassay.core.errors import BadInput, hint, raise_problems
 from metassay.core.options import Criterion
@@ -38,6 +36,18 @@ from metassay.statistics.facts import STATUSES, count_facts
 from metassay.statistics.pairs import disagreements
 from metassay.studies import form_words as words
 from metassay.studies.export import lot
+from metassay.studies.form_items import (
+    Drafts,
+    TextKey,
+    draft_items,
+    make_question,
+    make_row,
+    read_inputs,
+    read_parts,
+    read_texts,
+    read_units,
+)
+from metassay.studies.reading_form import draft_reading, rate_reading
 from metassay.studies.record import (
     Answer,
     Choice,
@@ -52,142 +62,14 @@ from metassay.studies.record import (
     Target,
     TargetQuestion,
 )
-from metassay.tables.checks import drop_further_references
 from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, REFERENCE, metric_label
-from metassay.tables.parts import PARTS
 from metassay.tables.ratings import STATEMENT_UNIT
 from metassay.tables.scores import SCORES
-from metassay.tables.units import UNITS
-from metassay.tabular.decoding import csv_records
-from metassay.tabular.rows import Findings
-from metassay.text.citations import strip_citations
 
 _SHARE = Criterion(low=0, high=1, better="higher", scale="ordinal")
-_Drafts = Iterator[Draft | str]  # items of a text, or why it is left out
-_Key = tuple[str, str]  # doc_id and author
-_TEXT = ["doc_id", "author"]
 _Facets = Mapping[str, str | None]  # a text's facets by name
-
-
-# ---- what forms read of the tables -------------------------------------------------------------
-
-
-class Texts(NamedTuple):
-    """Whole texts by doc_id and author, references among them."""
-
-    whole: Mapping[_Key, str]
-    notes: tuple[str, ...]  # what was left out
-    datasets: frozenset[str]  # whose text they may repeat
-
-    @property
-    def system_keys(self) -> list[_Key]:
-        """The sorted keys of texts that systems wrote."""
-        return sorted(key for key in self.whole if key[1] != REFERENCE)
-
-
-class Claim(NamedTuple):
-    """A claim or sentence of a text; `number` counts from 0 in the order of the whole text."""
-
-    number: int
-    text: str
-    statement: int  # the number of its sentence; -1 if it is of several
-
-
-def read_texts(read: ReadTable) -> Texts:
-    """Read every author's whole texts."""
-    parts = drop_further_references(read(PARTS))
-    full = parts[parts["part"] == FULL]
-    ok = full["status"] == "ok"
-    n_failed = (~ok & (full["author"] != REFERENCE)).sum()
-    notes = (f"{n_failed} text(s) are left out: the system failed",) * bool(n_failed)
-    whole = rows_of(full[ok], *_TEXT, "text")
-    texts = {
-        (doc, author): strip_citations(text).strip() for doc, author, text in whole
-    }
-    datasets = frozenset(name for names in full["repeats"] for name in names)
-    return Texts(texts, notes, datasets)
-
-
-def read_inputs(read: ReadTable) -> dict[str, str]:
-    """Read each document's source, a line per passage, with its speaker."""
-    return {
-        doc: "\n".join(
-            f"{speaker}: {passage}" if speaker else passage
-            for speaker, passage in zip(speakers, passages, strict=True)
-        )
-        for doc, speakers, passages in rows_of(
-            read(SOURCES), "doc_id", "speaker", "passages"
-        )
-    }
-
-
-def read_parts(read: ReadTable) -> dict[_Key, dict[str, str | None]]:
-    """Read the leaf parts of each text except the whole; None where a part's text is unknown."""
-    parts = read(PARTS)
-    leaves = parts[(parts["leaf"] == "yes") & (parts["part"] != FULL)]
-    by_text: dict[_Key, dict[str, str | None]] = {}
-    for doc, author, part, text, status in rows_of(
-        leaves, *_TEXT, "part", "text", "status"
-    ):
-        content = strip_citations(text).strip() if status == "ok" else None
-        by_text.setdefault((doc, author), {})[part] = content
-    return by_text
-
-
-def read_units(read: ReadTable, kind: str) -> dict[_Key, list[Claim] | None]:
-    """Read claims or statements of each text, in its order; None if any of its units is unknown."""
-    parts, units = read(PARTS), read(UNITS)
-    first = _find_starts(parts)
-    order = [first.get(key, 0) for key in rows_of(units, *_TEXT, "part")]
-    units = units.assign(order=order).sort_values(["order", "part", "position"])
-    return {
-        (str(doc), str(author)): _number_claims(of_text, kind)
-        for (doc, author), of_text in units.groupby(_TEXT, sort=True)
-    }
-
-
-def _find_starts(parts: pd.DataFrame) -> dict[tuple[str, ...], int]:
-    """Return where each part of a text starts, by doc_id, author and part."""
-    return {
-        (doc, author, part): min(starts, default=0)
-        for doc, author, part, starts in rows_of(parts, *_TEXT, "part", "starts")
-    }
-
-
-def _number_claims(units: pd.DataFrame, kind: str) -> list[Claim] | None:
-    if (units["status"] != "ok").any():
-        return None
-    places = rows_of(units[units["kind"] == "statement"], "part", "position")
-    statements = {place: number for number, place in enumerate(places)}
-    of_kind = units[units["kind"] == kind]
-    if of_kind["text"].isna().any():
-        return None
-    columns = ("part", "text", "position" if kind == "statement" else "statement")
-    return [
-        Claim(number, text, statements.get((part, position), -1))
-        for number, (part, text, position) in enumerate(rows_of(of_kind, *columns))
-    ]
-
-
-def _build(
-    texts: Texts,
-    draft: Callable[[str, str], _Drafts],
-    criteria: Mapping[str, Criterion],
-    instructions: tuple[str, ...],
-) -> StudyDraft:
-    """Draft items of each text of a system; count those left out by reason."""
-    items, reasons = list[Draft](), Counter[str]()
-    for item in (item for key in texts.system_keys for item in draft(*key)):
-        if isinstance(item, str):
-            reasons[item] += 1
-        else:
-            items.append(item)
-    notes = [f"{n} text(s) are left out: {reason}" for reason, n in reasons.items()]
-    return StudyDraft(
-        items, criteria, instructions, (*texts.notes, *notes), texts.datasets
-    )
 
 
 # ---- claims: is each claim covered by the other text? ------------------------------------------
@@ -206,7 +88,7 @@ def _draft_claims(read: ReadTable, options: Options) -> StudyDraft:
     texts, claims = read_texts(read), read_units(read, "claim")
     sides = ("reference", "output") if options.claims == "both" else (options.claims,)
 
-    def draft(doc: str, author: str) -> _Drafts:
+    def draft(doc: str, author: str) -> Drafts:
         for side in sides:
             claimant, other = (
                 (REFERENCE, author) if side == "reference" else (author, REFERENCE)
@@ -218,10 +100,10 @@ def _draft_claims(read: ReadTable, options: Options) -> StudyDraft:
             name = _CLAIM_CRITERIA[side]
             question = replace(words.COVERED, name=name)
             rows = [
-                _row(
+                make_row(
                     "claim",
                     c.text,
-                    _ask(question, doc, author, f"claim:{c.number}", name),
+                    make_question(question, doc, author, f"claim:{c.number}", name),
                 )
                 for c in of_text
             ]
@@ -229,22 +111,12 @@ def _draft_claims(read: ReadTable, options: Options) -> StudyDraft:
                 (doc, author, side), (author,), (SheetText("text", text),), tuple(rows)
             )
 
-    return _build(
+    return draft_items(
         texts,
         draft,
         {_CLAIM_CRITERIA[side]: _SHARE for side in sides},
         words.CLAIMS_INSTRUCTIONS,
     )
-
-
-def _ask(
-    question: Question, doc: str, author: str, unit: str, criterion: str
-) -> TargetQuestion:
-    return TargetQuestion(question, Target(doc, author, FULL, unit, criterion))
-
-
-def _row(heading: str, text: str, *questions: TargetQuestion) -> DraftRow:
-    return DraftRow((SheetText(heading, text),), questions)
 
 
 # ---- elements: what is wrong with each element of each sentence? ------------------------------
@@ -261,7 +133,7 @@ def _draft_elements(read: ReadTable, _: Options) -> StudyDraft:
     texts, sources = read_texts(read), read_inputs(read)
     claims, sentences = read_units(read, "claim"), read_units(read, "statement")
 
-    def draft(doc: str, author: str) -> _Drafts:
+    def draft(doc: str, author: str) -> Drafts:
         of_text, elements = sentences.get((doc, author)), claims.get((doc, author))
         if not of_text or elements is None:
             yield "their sentences or claims are not known"
@@ -279,14 +151,16 @@ def _draft_elements(read: ReadTable, _: Options) -> StudyDraft:
                 )
                 # No criterion of a rating: `_rate_elements` makes shares of a
                 # sentence's labels.
-                question = _ask(words.LABEL, doc, author, unit, f"label {number}")
+                question = make_question(
+                    words.LABEL, doc, author, unit, f"label {number}"
+                )
                 rows.append(DraftRow(read, (question,)))
         yield Draft(
             (doc, author), (author,), (SheetText("input", sources[doc]),), tuple(rows)
         )
 
     scale = Criterion(low=0, high=1, better="lower")
-    return _build(
+    return draft_items(
         texts, draft, dict.fromkeys(SHARES, scale), words.ELEMENTS_INSTRUCTIONS
     )
 
@@ -319,27 +193,27 @@ def _draft_facts(read: ReadTable, _: Options) -> StudyDraft:
         read_units(read, "claim"),
     )
 
-    def draft(doc: str, author: str) -> _Drafts:
+    def draft(doc: str, author: str) -> Drafts:
         facts, reference = claims.get((doc, author)), texts.whole.get((doc, REFERENCE))
         if facts is None or reference is None:
             yield "no reference or no claims are known"
             return
         # No criteria of ratings: `_rate_facts` makes ratings of a text's answers.
         rows = [
-            _row(
+            make_row(
                 "fact",
                 f.text,
-                _ask(
+                make_question(
                     words.STATUS, doc, author, "text", f"{words.STATUS.name} {f.number}"
                 ),
             )
             for f in facts
         ]
         rows.append(
-            _row(
+            make_row(
                 "fact",
                 "whole text",
-                _ask(words.OMITTED, doc, author, "text", words.OMITTED.name),
+                make_question(words.OMITTED, doc, author, "text", words.OMITTED.name),
             )
         )
         read = {
@@ -350,7 +224,7 @@ def _draft_facts(read: ReadTable, _: Options) -> StudyDraft:
         whole = tuple(starmap(SheetText, read.items()))
         yield Draft((doc, author), (author,), whole, tuple(rows))
 
-    return _build(texts, draft, FACT_CRITERIA, words.FACTS_INSTRUCTIONS)
+    return draft_items(texts, draft, FACT_CRITERIA, words.FACTS_INSTRUCTIONS)
 
 
 def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
@@ -417,14 +291,14 @@ def _draft_pairs(read: ReadTable, options: Options) -> StudyDraft:
 def _pair_questions(
     doc: str, a: str, b: str, *, shares: bool
 ) -> Iterator[TargetQuestion]:
-    yield _ask(words.PREFERENCE, doc, a, f"versus:{b}", words.PREFERENCE.name)
+    yield make_question(words.PREFERENCE, doc, a, f"versus:{b}", words.PREFERENCE.name)
     for side, author in (("A", a), ("B", b)) if shares else ():
         asks = (
             f"How much of what is in the reference does text {side} cover, in per cent?"
         )
         name = f"covered by {side}"
         question = Question(name, name, "number", asks, low=0.0, high=100.0)
-        yield _ask(question, doc, author, "text", "covered")
+        yield make_question(question, doc, author, "text", "covered")
 
 
 def _find_disagreeing(read: ReadTable, a: str, b: str) -> dict[tuple[str, ...], str]:
@@ -484,7 +358,7 @@ def _draft_rubric(read: ReadTable, options: Options) -> StudyDraft:
     attributes = dict(rows_of(read(SOURCES), "doc_id", "attributes"))
     rubric = _expand(_load_rubric(options), read_parts(read))
 
-    def draft(doc: str, author: str) -> _Drafts:
+    def draft(doc: str, author: str) -> Drafts:
         about, reference = (
             attributes_of(attributes[doc]),
             texts.whole.get((doc, REFERENCE)),
@@ -509,7 +383,9 @@ def _draft_rubric(read: ReadTable, options: Options) -> StudyDraft:
     source = (
         f"Read what the text is held against, then the text. Source: {rubric.source}"
     )
-    return _build(texts, draft, _scales(rubric), instructions=(rubric.title, source))
+    return draft_items(
+        texts, draft, _scales(rubric), instructions=(rubric.title, source)
+    )
 
 
 def _load_rubric(options: Options) -> Rubric:
@@ -520,14 +396,17 @@ def _load_rubric(options: Options) -> Rubric:
     return load_rubric(options.root / RUBRICS / f"{Path(options.rubric).name}.yaml")
 
 
-def _expand(rubric: Rubric, parts: Mapping[_Key, Iterable[str]]) -> Rubric:
+def _expand(rubric: Rubric, parts: Mapping[TextKey, Iterable[str]]) -> Rubric:
     return expand_facets(
         rubric, sorted({part for of_text in parts.values() for part in of_text})
     )
 
 
 def _grade(
-    rubric: Rubric, criterion: RubricCriterion, text: _Key, about: Mapping[str, object]
+    rubric: Rubric,
+    criterion: RubricCriterion,
+    text: TextKey,
+    about: Mapping[str, object],
 ) -> TargetQuestion:
     """Ask for a criterion; its rating has the name of the metric of judges for it."""
     name = f"{rubric.name}_{criterion.name}"
@@ -536,7 +415,7 @@ def _grade(
             Choice(str(n), float(n), means) for n, means in criterion.levels.items()
         )
         question = Question(name, name, "choice", criterion.asks, choices)
-        return _ask(question, *text, "text", name)
+        return make_question(question, *text, "text", name)
     cap = cap_of(criterion, about)
     most = _NO_CAP if cap is None else cap
     # Without the full stops that some items have: all are part of one sentence.
@@ -552,7 +431,7 @@ def _grade(
         whole=True,
         capped=cap is not None,
     )
-    return _ask(question, *text, "text", name)
+    return make_question(question, *text, "text", name)
 
 
 def _scales(rubric: Rubric) -> dict[str, Criterion]:
@@ -608,7 +487,7 @@ def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
     # the direct overall rating
     vanilla = load_rubric(options.root / RUBRICS / "vanilla.yaml")
 
-    def draft(doc: str, author: str) -> _Drafts:
+    def draft(doc: str, author: str) -> Drafts:
         text, reference = (doc, author), (doc, REFERENCE)
         of_reference, of_text = facets.get(reference, {}), facets.get(text, {})
         complete = None not in [*of_reference.values(), *of_text.values()]
@@ -618,12 +497,12 @@ def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
         overall = tuple(
             _grade(vanilla, criterion, text, {}) for criterion in vanilla.criteria
         )
-        last = _row("facet", "whole text", *overall)
+        last = make_row("facet", "whole text", *overall)
         rows = (*_facet_rows(rubric, text, of_reference, of_text), last)
         read = {"reference": texts.whole[reference], "text": texts.whole[text]}
         yield Draft(text, (author,), tuple(starmap(SheetText, read.items())), rows)
 
-    content = _build(texts, draft, {}, words.FACETS_INSTRUCTIONS)
+    content = draft_items(texts, draft, {}, words.FACETS_INSTRUCTIONS)
     rows = (row for item in content.drafts for row in item.rows)
     names = sorted({target.criterion for row in rows for _, target in row.questions})
     scales = {**_scales(rubric), **_scales(vanilla)}
@@ -632,7 +511,7 @@ def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
 
 
 def _facet_rows(
-    rubric: Rubric, text: _Key, of_reference: _Facets, of_text: _Facets
+    rubric: Rubric, text: TextKey, of_reference: _Facets, of_text: _Facets
 ) -> Iterator[DraftRow]:
     by_facet = {criterion.reads: criterion for criterion in rubric.criteria}
     for facet in sorted({*of_reference, *of_text}):
@@ -640,144 +519,15 @@ def _facet_rows(
         if facet in of_reference and facet in by_facet:
             question, target = _grade(rubric, by_facet[facet], text, {})
             questions.append(TargetQuestion(replace(question, column="grade"), target))
-        questions.append(_ask(words.FOUND_RIGHTLY, *text, "text", f"{facet}_found"))
+        questions.append(
+            make_question(words.FOUND_RIGHTLY, *text, "text", f"{facet}_found")
+        )
         texts = (
             SheetText("facet", facet),
             SheetText("facet of the reference", of_reference.get(facet) or _NO_FACET),
             SheetText("facet of the text", of_text.get(facet) or _NO_FACET),
         )
         yield DraftRow(texts, tuple(questions))
-
-
-# ---- reading: how long does an answer take, with and without marked facets? --------------------
-
-_QUESTION_COLUMNS = ("doc_id", "question", "right", "wrong")
-
-
-class _Multiple(NamedTuple):
-    """A question about a document: its right answer, and wrong ones."""
-
-    asks: str
-    right: str
-    wrong: tuple[str, ...]
-
-
-def _read_questions(path: Path | None) -> dict[str, list[_Multiple]]:
-    """Read questions by document; further wrong answers stand in columns wrong_2, wrong_3, ..."""
-    remedy = f"write a CSV with the columns {', '.join(_QUESTION_COLUMNS)}"
-    if path is None:
-        raise BadInput(f"--questions: is not given; {remedy}, and name it")
-    problems = Findings()
-    questions: dict[str, list[_Multiple]] = defaultdict(list)
-    for record in csv_records(
-        path, problems, required=_QUESTION_COLUMNS, remedy=remedy
-    ):
-        cells = {name: cell.strip() for name, cell in record.fields.items()}
-        wrong = tuple(
-            cell for name, cell in cells.items() if name.startswith("wrong") and cell
-        )
-        answers = (cells["right"], *wrong)
-        if not all((cells["doc_id"], cells["question"], cells["right"], wrong)):
-            problems.add(record.at, "a cell is empty", "fill it in or remove the row")
-        elif len(set(answers)) < len(answers):
-            problems.add(record.at, "two answers are the same", "change one of them")
-        else:
-            multiple = _Multiple(cells["question"], cells["right"], wrong)
-            questions[cells["doc_id"]].append(multiple)
-    raise_problems(f"{path.parent}/{line}" for line in problems.lines())
-    return questions
-
-
-def _draft_reading(read: ReadTable, options: Options) -> StudyDraft:
-    """Make an item of each text, and a row of each question about its document.
-
-    Half of the texts, drawn by lot, are shown with their facets marked. Texts whose
-    document has no question, or whose facets are not known, are left out.
-    """
-    texts, facets = read_texts(read), read_parts(read)
-    starts = _find_starts(read(PARTS))
-    questions = _read_questions(options.questions)
-    by_lot = sorted(texts.system_keys, key=lambda key: lot(options.seed, "marks", *key))
-    marked = set(by_lot[::2])
-
-    def draft(doc: str, author: str) -> _Drafts:
-        of_text = facets.get((doc, author), {})
-        known = {name: text for name, text in of_text.items() if text is not None}
-        if not questions.get(doc):
-            yield "their document has no question"
-            return
-        if not known or len(known) < len(of_text):
-            yield "their facets are not known"
-            return
-        way = "marked" if (doc, author) in marked else "plain"
-        whole = texts.whole[doc, author]
-        if way == "marked":
-            order = sorted(known, key=lambda name: starts[doc, author, name])
-            whole = _mark({name: known[name] for name in order})
-        rows = []
-        for number, multiple in enumerate(questions[doc]):
-            offered = _offer(multiple, f"{doc} {number}", options.seed)
-            answers = "\n".join(choice.word for choice in offered.choices)
-            seconds = words.SECONDS
-            rows.append(
-                DraftRow(
-                    (
-                        SheetText("question", multiple.asks),
-                        SheetText("answers", answers),
-                    ),
-                    (
-                        _ask(offered, doc, author, "text", f"right_{way} {number}"),
-                        _ask(seconds, doc, author, "text", f"seconds_{way} {number}"),
-                    ),
-                )
-            )
-        yield Draft((doc, author), (author,), (SheetText("text", whole),), tuple(rows))
-
-    criteria = {}
-    for way in ("marked", "plain"):
-        criteria[f"seconds_{way}"] = Criterion(
-            low=0, high=words.MOST_SECONDS, better="lower"
-        )
-        criteria[f"right_{way}"] = Criterion(low=0, high=1, better="higher")
-    return _build(texts, draft, criteria, words.READING_INSTRUCTIONS)
-
-
-def _mark(facets: Mapping[str, str]) -> str:
-    """Return a text's facets in its order, each below its name."""
-    return "\n\n".join(f"[{name.upper()}]\n{text}" for name, text in facets.items())
-
-
-def _offer(multiple: _Multiple, place: str, seed: int) -> Question:
-    """Offer a question's answers in an order by lot."""
-    answers = sorted(
-        (multiple.right, *multiple.wrong),
-        key=lambda answer: lot(seed, "answer", place, answer),
-    )
-    choices = [Choice(answer, float(answer == multiple.right)) for answer in answers]
-    return Question(
-        name=f"answer {place}",
-        column="answer",
-        kind="choice",
-        asks=multiple.asks,
-        choices=tuple(choices),
-    )
-
-
-def _rate_reading(answers: Sequence[Answer]) -> list[Answer]:
-    """Return the mean seconds per question of a text, and the share of right answers.
-
-    Both are missing if one of the text's questions has no such answer.
-    """
-    values: dict[Target, list[float | None]] = {}
-    for target, value in answers:
-        criterion, _, _ = target.criterion.rpartition(" ")
-        values.setdefault(target._replace(criterion=criterion), []).append(value)
-    ratings = []
-    for target, of_text in values.items():
-        known = [value for value in of_text if value is not None]
-        complete = len(known) == len(of_text)
-        ratings.append(Answer(target, sum(known) / len(known) if complete else None))
-    return ratings
 
 
 FORMS: Mapping[str, Form] = {
@@ -789,6 +539,6 @@ FORMS: Mapping[str, Form] = {
         Form("elements", _draft_elements, rate=_rate_elements),
         Form("facets", _draft_facets),
         Form("facts", _draft_facts, rate=_rate_facts),
-        Form("reading", _draft_reading, rate=_rate_reading),
+        Form("reading", draft_reading, rate=rate_reading),
     )
 }
