@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from metassay.tabular.column_synonyms import (
 from metassay.tabular.guess import listed
 from metassay.tabular.numbers import is_among, is_blank
 from metassay.tabular.preferences import system_columns
-from metassay.tabular.row_choice import ask_rows, choose_rows
+from metassay.tabular.row_choice import ask_chosen, ask_rows, choose_rows
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, to_keys
 
@@ -86,7 +87,8 @@ def find_columns(sheet: Sheet, options: Choices) -> ColumnRoles:
     check_names(sheet, options)
     faults = Findings()
     sheet = choose_rows(sheet, options.rows, faults)
-    for what, fix in ask_rows(sheet, options.rows):
+    doubts = chain(ask_chosen(sheet, options.rows), ask_rows(sheet, options.rows))
+    for what, fix in doubts:
         faults.add(sheet.head, what, fix)
     raise_problems(faults.lines())
     if options.claim:

@@ -119,14 +119,11 @@ def leave_out_chosen(
     left = combine_sheets(parts)
     # What the user said of all files is not said of each.
     left = replace(left, words=sheet.words, missing=sheet.missing, notes=sheet.notes)
-    values = [cell for cell in _different(sheet, CHOSEN_BY) if not is_blank(cell)]
-    if not values:
+    n_chosen = len(sheet.lines) - len(left.lines)
+    if not n_chosen:
         return left, "", ""
     n_rows = len(sheet.lines)
-    blank = [cell for cell in _different(sheet, CHOSEN_BY) if is_blank(cell)]
-    n_chosen = n_rows - len(left.lines)
-    by = ", ".join(map(quoted, values[:_SHOWN]))
-    every = sheet.caller.option("rows", *blank, *values, key=CHOSEN_BY)
+    blank, by, every = _name_chosen(sheet)
     if not blank:
         what = f"all {counted(n_rows, 'row')} rate texts that were chosen by {by}; {BIASED}"
         fix = f"rate a random sample of texts, too, or say that these count: {every}"
@@ -137,6 +134,45 @@ def leave_out_chosen(
         f" chosen by {by}. They are left out: {BIASED}."
     )
     return left, finding, f"To count them all the same: {every}"
+
+
+def ask_chosen(sheet: Sheet, chosen: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield a problem and its remedy if some labels are of chosen texts.
+
+    A table of labels has verdicts on other texts, too, for which labels stand, so that
+    nothing is left out unless the user says so. `chosen`: columns about which the user
+    has decided.
+    """
+    if CHOSEN_BY not in sheet.frame or CHOSEN_BY in chosen:
+        return
+    n_rows = len(sheet.lines)
+    n_chosen = sum(not is_blank(cell) for cell in to_keys(sheet.frame[CHOSEN_BY]))
+    if not n_chosen:
+        return
+    blank, by, every = _name_chosen(sheet)
+    what = (
+        f"{n_chosen:,} of {counted(n_rows, 'row')} are of texts that were chosen by {by};"
+        " agreement on chosen texts is not that on all"
+    )
+    if blank:
+        others = sheet.caller.option("rows", *blank, key=CHOSEN_BY)
+        yield what, f"say that only the others count: {others}, or all: {every}"
+    else:
+        yield (
+            what,
+            f"label a random sample of texts, too, or say that these count: {every}",
+        )
+
+
+def _name_chosen(sheet: Sheet) -> tuple[list[str], str, str]:
+    """Return the empty cells of the column; by what texts were chosen; the option for all."""
+    cells = _different(sheet, CHOSEN_BY)
+    blank = [cell for cell in cells if is_blank(cell)]
+    values = [cell for cell in cells if not is_blank(cell)]
+    by = ", ".join(map(quoted, values[:_SHOWN]))
+    if len(values) > _SHOWN:
+        by += f" and {len(values) - _SHOWN} more"
+    return blank, by, sheet.caller.option("rows", *blank, *values, key=CHOSEN_BY)
 
 
 def _drop_chosen(sheet: Sheet) -> Sheet:

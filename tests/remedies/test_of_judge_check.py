@@ -173,6 +173,21 @@ REFUSALS: dict[str, Refusal] = {
         "--rows Status=APPROVED",
         (add("--rows Status=APPROVED"),),
     ),
+    "labels of texts of which some were chosen": Refusal(
+        "judge-check v.csv",
+        {"v.csv": status(LABELS, "chosen_by", "", "disagreement")},
+        "12 of 24 rows are of texts that were chosen by 'disagreement'",
+        "say that only the others count: --rows chosen_by=, or all:"
+        " --rows chosen_by=,disagreement",
+        (add("--rows chosen_by="),),
+    ),
+    "labels of chosen texts alone": Refusal(
+        "judge-check v.csv",
+        {"v.csv": column(VERDICTS, "chosen_by", "disagreement")},
+        "agreement on chosen texts is not that on all",
+        "or say that these count: --rows chosen_by=disagreement",
+        (add("--rows chosen_by=disagreement"),),
+    ),
     "rows of a value that is not there": Refusal(
         "judge-check v.csv --rows Status=APROVED",
         {"v.csv": status(LABELS, "Status", "APPROVED", "REJECTED")},
