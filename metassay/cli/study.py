@@ -19,12 +19,19 @@ from metassay.core.options import BENCHMARKS, FROM_DATASET, PARAMS, Criterion
 from metassay.core.params import load
 from metassay.core.work import close, owner_alone
 from metassay.datasets.registry import is_inside, load_registry
+from metassay.format.numbers import counted
 from metassay.statistics.shares import Estimate
 from metassay.studies import FORMATS, importing, key
 from metassay.studies.card_items import LABELS_FILE, card_items, label_rows
 from metassay.studies.export import SHEETS, Design, build_study, write
 from metassay.studies.forms import FORMS
-from metassay.studies.next_items import Decision, Frame, next_items, weighted_lines
+from metassay.studies.next_items import (
+    Decision,
+    Frame,
+    count_undecided,
+    next_items,
+    weighted_lines,
+)
 from metassay.studies.record import Options
 from metassay.tables.parquet import Table, read
 from metassay.tables.ratings import RATINGS
@@ -185,14 +192,21 @@ def _print_drawn(
     frame = Frame(
         study.drawn_by["decision"], tuple(map(tuple, study.drawn_by["texts"]))
     )
-    criterion = Decision.parse(frame.decision).criterion
+    decision = Decision.parse(frame.decision)
+    criterion = decision.criterion
     values = [
         (rating.target.doc_id, rating.target.author, rating.value)
         for rating in ratings
         if rating.value is not None
         and (rating.target.criterion, rating.target.unit) == (criterion, "text")
     ]
-    if Decision.parse(frame.decision).kind == "card":
+    n_undecided = count_undecided(values, study.criteria[criterion])
+    if n_undecided and decision.kind != "certificate":
+        print(
+            f"{counted(n_undecided, 'rated text')} left out: the mean rating is the middle of"
+            " the scale, neither a pass nor a fail"
+        )
+    if decision.kind == "card":
         file = folder / LABELS_FILE
         table = label_rows(frame, values, study.criteria[criterion])
         file.write_text(table.to_csv(index=False), encoding="utf-8")

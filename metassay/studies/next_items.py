@@ -222,3 +222,9 @@ def passed_texts(means: Any, criterion: Criterion) -> Any:
     middle = (criterion.low + criterion.high) / 2
     better = means > middle if criterion.better == "higher" else means < middle
     return np.where(np.isnan(means) | (means == middle), np.nan, better)
+
+
+def count_undecided(ratings: Iterable[Rating], criterion: Criterion) -> int:
+    """Count the rated texts that `passed_texts` leaves undecided."""
+    means = np.array([*mean_ratings(ratings).values()], dtype=np.float64)
+    return int(np.isnan(passed_texts(means, criterion)).sum())

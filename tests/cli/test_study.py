@@ -55,6 +55,16 @@ def there(tmp_path, monkeypatch):
     return tmp_path
 
 
+def write_leaderboard(root):
+    """Write the leaderboard, which tells the direction of each metric."""
+    board = invented_tables.tables()(LEADERBOARD)
+    board[["part", "judge", "author", "recipe"]] = "full", "none", "(all)", "r"
+    for name in board:
+        if name.startswith("n_"):
+            board[name] = 0
+    write(LEADERBOARD, board, root / "data/tables/one/leaderboard.parquet")
+
+
 def export(*more, form=("rubric", "--rubric", "vanilla")):
     words = ["study", "export", "one", "pilot", "--form", *form, "--format", "csv"]
     return main([*words, *more])
@@ -242,17 +252,11 @@ def test_texts_for_a_card_come_back_as_a_table_that_check_weighs(there, capsys):
     scores = read(SCORES, file)
     sure = scores[scores["metric"] == "long"]
     values = sure["value"].map({1.0: 0.1, 2.0: 0.6, 3.0: 0.9})
-    ends = dict.fromkeys(("value", "low", "high"), values)
-    sure = sure.assign(metric="sure", judge="mini", **ends)
-    write(SCORES, pd.concat([scores, sure]), file)
-    board = invented_tables.tables()(LEADERBOARD)
-    board[["part", "judge", "author", "recipe"]] = "full", "none", "(all)", "r"
-    counts = [name for name in board if name.startswith("n_")]
-    write(
-        LEADERBOARD,
-        board.assign(**dict.fromkeys(counts, 0)),
-        there / "data/tables/one/leaderboard.parquet",
+    sure = sure.assign(
+        metric="sure", judge="mini", value=values, low=values, high=values
     )
+    write(SCORES, pd.concat([scores, sure]), file)
+    write_leaderboard(there)
     judge_check(verdicts(400, 0.9, 1)).save(there / "card")
     decision = ("--for", "card sure (mini) vanilla_rating")
     assert export("--raters", "anna,ben", *decision) == 2
@@ -271,17 +275,17 @@ def test_texts_for_a_card_come_back_as_a_table_that_check_weighs(there, capsys):
     assert set(table["human"]) == {"pass"}
     code = main(["check", labels, "--card", "card", "--margin", ".1"])
     assert code == 3  # eight texts do not tell
+    capsys.readouterr()
+    # Grades are 1 to 4: of each text one rater passes it, and the other one fails it.
+    files = returned(there, lambda rater, _: "3" if rater == "anna" else "2")
+    assert main(["study", "import", "one", "pilot", *files]) == 0
+    output = capsys.readouterr().out
+    assert "8 rated texts left out: the mean rating is the middle" in output
+    assert "0 of them labelled" in output
 
 
 def test_raters_side_with_one_of_two_metrics_that_disagree(there, capsys):
-    board = invented_tables.tables()(LEADERBOARD)
-    board[["part", "judge", "author", "recipe"]] = "full", "none", "(all)", "r"
-    counts = [name for name in board if name.startswith("n_")]
-    write(
-        LEADERBOARD,
-        board.assign(**dict.fromkeys(counts, 0)),
-        there / "data/tables/one/leaderboard.parquet",
-    )
+    write_leaderboard(there)
     words = ("--raters", "anna,ben", "--seed", "5")
     metrics = ("--only-disagreements", "long", "near")
     assert export(*words, *metrics, form=("pairs",)) == 0
