@@ -32,6 +32,22 @@ from tests.stage_setup import tiny_project
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 DOCUMENTS, FELL = 20, 12
+# What the view Since shows: keys and numbers, and no text.
+KEYS_OF_SINCE = {
+    "run",
+    "revision",
+    "accepted",
+    "title",
+    "answer",
+    "causes",
+    "drift",
+    "certificates",
+    "changes",
+    "others",
+    "scores",
+    "earlier",
+    "href",
+}
 RAW = Path("data/raw/one/texts.csv")
 DAG = """\
 stages:
@@ -229,10 +245,19 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(
         assert "regressed" in report
         assert "rouge2" in report
     since = project / "reports/one/page/data/since.js"
+    begin, end = 'metassay("since",', ")\n"
     since_text = since.read_text("utf-8")
-    assert since_text.startswith('metassay("since",{')
-    assert '"title":"since accepted, of 3 scores: 2 got worse"' in since_text
-    assert '"href":"../changes/one/index.html"' in since_text
+    assert since_text.startswith(begin)
+    assert since_text.endswith(end)
+    view = json.loads(since_text.removeprefix(begin).removesuffix(end))
+    assert view.keys() == KEYS_OF_SINCE
+    assert view["href"] == "../changes/one/index.html"
+    assert view["title"] == "since accepted, of 3 scores: 2 got worse"
+    assert view["others"] == "1 same numbers"
+    for change in view["changes"]:
+        assert (change["author"], change["verdict"]) == ("good", "regressed")
+        assert change["notes"][0] == "12 of 20 documents differ"
+    assert {change["metric"] for change in view["changes"]} == {"rouge1", "rouge2"}
 
     again = reevaluate(project)
     assert again.returncode == 4, "as long as nobody accepts it"

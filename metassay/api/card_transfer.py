@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.api.label_tables import WHOLE
-from metassay.api.labels import Choices
+from metassay.api.labels import KIND, Choices
 from metassay.core.errors import BadInput, hint, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import short, short_interval
@@ -21,6 +21,7 @@ from metassay.statistics.card_transfer import (
     HOLDS,
     NOT_CHECKED,
     WORSE,
+    labels_to_hold,
     size_of_interval,
     transfer,
 )
@@ -38,7 +39,7 @@ _PASS_OPTIONS = {
     "pass_from": "pass-from",
 }  # as the command calls them
 _UNTOLD = (CANNOT_TELL, NOT_CHECKED)
-_OF_KIND = "kind of claim="  # how slices of `claim_kinds` begin
+_OF_KIND = f"{KIND}="  # how slices of `claim_kinds` begin
 _FEW = "few of a kind"  # are labelled
 
 
@@ -96,6 +97,14 @@ def read_card(path: Path) -> Card:
     return Card(str(file), rates, passes)
 
 
+def undefined_rate(card: Card, judge: str, statistic: str) -> BadInput:
+    """Return the error of a card that rests on too few labels for one of its RATES."""
+    return BadInput(
+        f"{card.name}: {judge} has no {statistic} there; make a card with more labelled"
+        f" {RATES[statistic]}"
+    )
+
+
 def check_passes(card: Card, choices: Choices) -> None:
     """Raise BadInput if another option said what a pass is when the card was made."""
     here = {name: getattr(choices, name) for name in _PASS_OPTIONS}
@@ -115,20 +124,22 @@ def transfer_rows(card: Card, numbers: pd.DataFrame, choices: Choices) -> list[R
     """Return the rows of table `transfer`: each rate of each judge and slice beside the card.
 
     `numbers` is table `card` of the new labels, made with `choices`. Slices of one column
-    are so many looks: each is tested at a smaller level. Raises BadInput if a judge is
-    not on the card.
+    are so many looks: each is tested at a smaller level. Where `choices` name the claims,
+    each kind of the card has rows. Raises BadInput if a judge is not on the card.
     """
     judges = list(dict.fromkeys(numbers["judge"]))
     unknown = [judge for judge in judges if judge not in card.judges]
     if unknown:
         listed = ", ".join(card.judges)
+        option = choices.caller.option("judge", blank="COLUMN")
         raise BadInput(
             f"{card.name}: it has no judge called {judge}; it has {listed}"
-            f"{hint(judge, card.judges)}; rename the column, or choose with --judge"
+            f"{hint(judge, card.judges)}; rename the column, or name another: {option}"
             for judge in unknown
         )
     rows = [*records(numbers[numbers["statistic"].isin([*RATES])])]
-    rows += _absent_kinds(card, rows)
+    if choices.claim:
+        rows += _absent_kinds(card, rows)
     slices = list(dict.fromkeys(row["slice"] for row in rows))
     return [
         _row(row, card, choices, n_tests=_n_tests(row["slice"], slices)) for row in rows
@@ -224,12 +235,9 @@ def _row(row: Mapping[str, Any], card: Card, choices: Choices, *, n_tests: int) 
     old = card.rates.get((row["judge"], part, row["statistic"]))
     few = old is None or math.isnan(old.value) or min(old.n, new.n) < FEWEST
     if of_kind and few:
-        return _unchecked(row, old, new)
+        return _unchecked(row, old, new, choices, n_tests=n_tests)
     if old is None or math.isnan(old.value):
-        raise BadInput(
-            f"{card.name}: {row['judge']} has no {row['statistic']} there; make a card with"
-            f" more labelled {RATES[row['statistic']]}"
-        )
+        raise undefined_rate(card, row["judge"], row["statistic"])
     moved = transfer(
         old,
         new,
@@ -249,9 +257,19 @@ def _row(row: Mapping[str, Any], card: Card, choices: Choices, *, n_tests: int) 
     }
 
 
-def _unchecked(row: Mapping[str, Any], old: Estimate | None, new: Estimate) -> Row:
+def _unchecked(
+    row: Mapping[str, Any],
+    old: Estimate | None,
+    new: Estimate,
+    choices: Choices,
+    *,
+    n_tests: int,
+) -> Row:
     """Return the row of a kind of claim of which too few are labelled, here or on the card."""
-    labels = FEWEST if old is not None and old.n >= FEWEST else math.nan
+    labels = math.nan
+    if old is not None and old.n >= FEWEST and not math.isnan(old.value):
+        level = (1 - choices.confidence) / n_tests
+        labels = labels_to_hold(old, margin=choices.margin, level=level)
     return {
         "judge": row["judge"],
         "slice": row["slice"],

@@ -15,20 +15,18 @@ other
     none of these
 
 A claim has one kind, so that kinds are slices: "No longer takes 5 mg of aspirin" is a
-number. The rules know English.
+number. The rules know English. An empty cell has no kind, and is in no slice.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
-from metassay.tabular.sheet import Sheet
+from metassay.api.labels import KIND
+from metassay.tabular.numbers import is_blank
+from metassay.tabular.sheet import Sheet, to_keys
 from metassay.text.drug_stems import has_drug_stem
 from metassay.text.edits.exchange import find
 from metassay.text.edits.negations import CUE
-
-KIND = "kind of claim"  # the column that kinds are sliced by
-KINDS = ("number", "side", "drug", "negation", "other")
 
 _NUMBER = re.compile(
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty"
@@ -46,7 +44,7 @@ _WORD = re.compile(r"[A-Za-z][a-z]+")
 
 
 def claim_kind(text: str) -> str:
-    """Return the kind of a claim, one of KINDS.
+    """Return the kind of a claim: number, side, drug, negation or other.
 
     >>> claim_kind("She takes 5 mg of warfarin."), claim_kind("The left knee hurts.")
     ('number', 'side')
@@ -65,12 +63,7 @@ def claim_kind(text: str) -> str:
 
 
 def add_kinds(sheet: Sheet, column: str) -> Sheet:
-    """Return the sheet with a column KIND, made of the claims in `column`."""
-    kinds = [claim_kind(str(text)) for text in sheet.frame[column]]
+    """Return the sheet with a column KIND of the claims in `column`; "" without a claim."""
+    claims = to_keys(sheet.frame[column])
+    kinds = ["" if is_blank(claim) else claim_kind(claim) for claim in claims]
     return replace(sheet, frame=sheet.frame.assign(**{KIND: kinds}))
-
-
-def count_kinds(kinds: Sequence[str]) -> str:
-    """Say how many claims each kind has: `12 number, 3 side`."""
-    counts = {kind: list(kinds).count(kind) for kind in KINDS}
-    return ", ".join(f"{n:,} {kind}" for kind, n in counts.items() if n)

@@ -154,6 +154,9 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     doc, system, rater : str, optional
         Columns with the document (rows about the same one count as alike), the writer
         of the text, and the rater, if each rater has a row.
+    claim : str, optional
+        Column with the text of each claim, whose kinds slice the rows: number, side,
+        drug, negation, other.
     by : str or sequence of str
         Columns whose values slice the rows; systems do so as well.
     passes : str or sequence of str

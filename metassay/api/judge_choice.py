@@ -35,7 +35,7 @@ def choose_best(labels: Labels) -> JudgeChoice:
     if len(names) < 2:
         raise BadInput(
             f"{labels.name}: there is only one judge, {names[0]}; {option} needs several:"
-            f" {choices.caller.option('judge', blank='COLUMN COLUMN')}"
+            f" {choices.caller.option('judge', 'COLUMN', 'COLUMN')}"
         )
     judged = np.stack([judgments(values) for values in labels.judges.values()])
     complete = np.isfinite(judged).all(axis=0) & np.isfinite(labels.passed)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.api.labels import BY, Choices
+from metassay.api.labels import BY, KIND, Choices
 from metassay.core.errors import quoted, raise_problems, shown
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.shares import Clusters, cluster_codes
@@ -51,7 +51,7 @@ class ColumnRoles(NamedTuple):
     answers: Sheet  # the same without the words that are no answers
     choices: Choices  # with all columns
     ids: list[str]  # columns that tell items apart
-    guesses: list[str]  # notes on what was guessed
+    guesses: list[str]  # notes on what was guessed, and on rows without a claim
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -91,14 +91,18 @@ def find_columns(sheet: Sheet, options: Choices) -> ColumnRoles:
     for what, fix in doubts:
         faults.add(sheet.head, what, fix)
     raise_problems(faults.lines())
+    without_claim = 0
     if options.claim:
-        from metassay.api.claim_kinds import KIND, add_kinds  # a second, if wanted
+        from metassay.api.claim_kinds import add_kinds  # a second, if wanted
 
         sheet = add_kinds(sheet, options.claim)
+        without_claim = int((sheet.frame[KIND] == "").sum())
         options = options._replace(by=tuple(dict.fromkeys((*options.by, KIND))))
     answers = blank_words(sheet, options.missing)
     choices, ids, guesses = _guess_columns(sheet, answers, options, faults)
     raise_problems(faults.lines())
+    if without_claim:
+        guesses.append(f"rows without a claim, in no kind of claim: {without_claim:,}")
     return ColumnRoles(
         sheet=sheet, answers=answers, choices=choices, ids=ids, guesses=guesses
     )

@@ -496,8 +496,8 @@ def _disagreements(name: str, labels: Labels) -> Iterator[Row]:
         return
     judge, n = labels.judges[name], labels.n
     people = mean_rating(labels)
-    if labels.kind in UNORDERED:
-        joined = join_raters(labels).code
+    joined = join_raters(labels).code if labels.kind in UNORDERED else None
+    if joined is not None:
         agreeing = (labels.table == joined).sum(axis=0) / np.maximum(n, 1)
         differs = np.isfinite(judge) & (joined >= 0) & (judge != joined)
         # The surest first: unanimous raters, and many of them.
@@ -514,9 +514,9 @@ def _disagreements(name: str, labels: Labels) -> Iterator[Row]:
             for key in ("id", "doc", "system", "pair")
             if key in labels.items
         }
-        if labels.kind in UNORDERED:
+        if joined is not None:
             row["verdict"] = labels.names[int(judge[i])]
-            row["people"] = labels.names[int(join_raters(labels).code[i])]
+            row["people"] = labels.names[int(joined[i])]
         else:
             row["verdict"] = judge[i]
             row["people"] = people[i]

@@ -24,6 +24,7 @@ RANKINGS = "rankings"  # read by `ranking_study`
 SYSTEMS = "systems"  # scores of systems, read by `system_board`
 
 BY = "by "  # prefix of a slice's column: its name may be that of another column
+KIND = "kind of claim"  # the column of `claim_kinds`, which slices rows
 PASSES = ("fail", "pass")  # the names of passes and fails, in the order of 0 and 1
 
 

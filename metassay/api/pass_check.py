@@ -31,9 +31,7 @@ from metassay.api.label_check import (
     require_verdicts,
     warn_of_labels,
 )
-from metassay.api.label_tables import (
-    make_label_tables,
-)
+from metassay.api.label_tables import make_label_tables
 from metassay.api.labels import Labels
 from metassay.api.pass_tables import analyse_passes, judge_on
 from metassay.format.numbers import counted, short
@@ -69,6 +67,9 @@ def check_passes_and_fails(labels: Labels) -> Checked:
         looks = pd.DataFrame(transfer_rows(card, tables["card"], labels.choices))
         tables["transfer"] = looks
         unmet += lines_of_worse(looks, card.name, choices.margin)
+        if card.kinds and not choices.claim:
+            option = choices.caller.column("claim", "COLUMN")
+            answer.insert(0, f"To check each kind of claim of the card, say {option}.")
         answer = [*transfer_sentences(looks, card.name, choices.margin), *answer]
     if choices.choose:
         choice = choose_best(labels)

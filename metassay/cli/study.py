@@ -2,7 +2,9 @@
 
 import argparse
 import contextlib
+import math
 import secrets
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.api.card_transfer import RATES, read_card
+from metassay.api.card_transfer import RATES, read_card, undefined_rate
 from metassay.api.label_tables import WHOLE
 from metassay.core.errors import BadInput, hint
 from metassay.core.kinds import record_of
@@ -67,17 +69,20 @@ def export(args: argparse.Namespace) -> int:
     reads = _reader(benchmark)
     content = form.make(reads, options)
     if args.decision:
+        of_card: dict[str, Any] = {}
         if for_card:
-            rates = _rates_of_card(args.card)
+            judge, rates = _rates_of_card(args.card)
             drafts, frame, notes = card_items(
                 content, args.decision, rates, args.margin, reads, seed
             )
+            of_card = {"card": args.card, "judge": judge, "margin": args.margin}
         else:
             drafts, frame, notes = next_items(
                 content, args.decision, args.next, reads, seed
             )
         notes = (*content.notes, *notes)
-        content = content._replace(drafts=drafts, notes=notes, drawn_by=frame._asdict())
+        drawn_by = {**frame._asdict(), **of_card}
+        content = content._replace(drafts=drafts, notes=notes, drawn_by=drawn_by)
     folder = args.out or STUDIES / benchmark / args.study
     public = {name for name, data in load_registry().items() if data.access == "public"}
     guarded = sorted({*content.datasets} - public)
@@ -173,16 +178,25 @@ def _check_choice(args: argparse.Namespace, *, for_card: bool) -> None:
         raise BadInput("--next N: needs --for DECISION, and excludes --items")
 
 
-def _rates_of_card(folder: str) -> dict[str, Estimate]:
-    """Return sensitivity and specificity of a saved card of one judge."""
+def _rates_of_card(folder: str) -> tuple[str, dict[str, Estimate]]:
+    """Return the judge of a saved card of one judge, and its sensitivity and specificity."""
     card = read_card(Path(folder))
+    if any(value not in (None, []) for value in card.passes.values()):
+        raise BadInput(
+            f"{card.name}: it was made with --pass or --pass-from, and labels of a study are"
+            " the words pass and fail; make a card of a table with these words"
+        )
     if len(card.judges) != 1:
         judges = ", ".join(card.judges)
         raise BadInput(
             f"{card.name}: it has several judges ({judges}); make a card of one, with --judge"
         )
     (judge,) = card.judges
-    return {name: card.rates[judge, WHOLE, name] for name in RATES}
+    rates = {name: card.rates[judge, WHOLE, name] for name in RATES}
+    for name, rate in rates.items():
+        if math.isnan(rate.value):
+            raise undefined_rate(card, judge, name)
+    return judge, rates
 
 
 def _print_drawn(
@@ -207,15 +221,18 @@ def _print_drawn(
             " the scale, neither a pass nor a fail"
         )
     if decision.kind == "card":
-        file = folder / LABELS_FILE
-        table = label_rows(frame, values, study.criteria[criterion])
+        file, judge = folder / LABELS_FILE, study.drawn_by["judge"]
+        table = label_rows(frame, values, study.criteria[criterion], judge)
         file.write_text(table.to_csv(index=False), encoding="utf-8")
         n = int((table["human"] != "").sum())
         print(
-            f"{file}: verdicts on {len(table)} texts, {n} of them labelled; labels are weighted by"
-            " verdict in"
+            f"{file}: verdicts on {len(table)} texts, {n} of them labelled; the next command"
+            " weights labels by verdict"
         )
-        print(f"metassay check {file} --card CARD --margin MARGIN")
+        words = ["metassay", "check", str(file), "--judge", judge, "--human", "human"]
+        words += ["--card", study.drawn_by["card"]]
+        words += ["--margin", f"{study.drawn_by['margin']:g}"]
+        print(shlex.join(words))
         return
     print("\n".join(weighted_lines(frame, values, study.criteria[criterion])))
 

@@ -99,7 +99,7 @@ def read_claim_labels(
         named = {"--pass": choices.passes, "--pass-from": choices.pass_from}
         raise_problems(
             f"{option}: passes answer --question {ENTAILMENT.name}, not {instrument}; leave"
-            " it out, or ask that"
+            f" it out, or say --question {ENTAILMENT.name}"
             for option, value in named.items()
             if value not in ((), None)
         )

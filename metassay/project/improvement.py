@@ -141,9 +141,7 @@ def check_documents(claims: ClaimLabels, parts: Parts, by: str) -> str:
     if by == BALANCED:
         for rows in (parts.choosing, parts.telling):
             if np.unique(claims.passed[rows]).size < 2:
-                return (
-                    f"a half has labels of one kind only, which {BALANCED} needs two of"
-                )
+                return f"one half has labels of one kind only, and {BALANCED} needs two"
     return ""
 
 

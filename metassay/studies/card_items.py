@@ -83,18 +83,21 @@ def _say_number(verdict: Any, n: int, metric: str, margin: float) -> str:
     of_passes, of_fails = min(n, passes), min(n, fails)
     note = (
         f"label {counted(of_passes + of_fails, 'text')}: {of_passes:,} of {passes:,} that"
-        f" {metric} passes and {of_fails:,} of {fails:,} that it fails; if nothing changed, they"
-        f" show in four of five samples that the card holds within {short(margin)}"
+        f" {metric} passes and {of_fails:,} of {fails:,} that it fails"
     )
+    holds = f"that the card holds within {short(margin)}"
     if n >= max(passes, fails):
-        note = f"{note}, or fewer: more texts would be needed for sure"
-    return note
+        return f"{note}; these are all, and may be too few to show {holds}"
+    return f"{note}; if nothing changed, they show in four of five samples {holds}"
 
 
 def label_rows(
-    frame: Frame, ratings: Iterable[Any], criterion: Criterion
+    frame: Frame, ratings: Iterable[Any], criterion: Criterion, judge: str
 ) -> pd.DataFrame:
-    """Return the table for `metassay check`: the verdict on each text, and its label or none."""
+    """Return the table for `metassay check`: the verdict on each text, and its label or none.
+
+    The column of verdicts is called `judge`, as the card calls it.
+    """
     means = mean_ratings(ratings)
     texts = pd.DataFrame(frame.texts, columns=["doc_id", "system", "score", "chance"])
     values = np.array(
@@ -106,7 +109,7 @@ def label_rows(
             "id": texts["doc_id"] + " " + texts["system"],
             "doc_id": texts["doc_id"],
             "system": texts["system"],
-            "judge": [_WORDS[float(score >= THRESHOLD)] for score in texts["score"]],
+            judge: [_WORDS[float(score >= THRESHOLD)] for score in texts["score"]],
             "human": [_WORDS.get(float(label), "") for label in labels],
         }
     )

@@ -11,7 +11,7 @@ from enum import Enum
 # Arguments of Python whose options have another name.
 _ARGUMENTS = {"pass": "passes", "class": "classes", "confound": "confounds"}
 # Columns that are arguments by themselves in Python, and words of `--columns`.
-_ROLES = ("doc", "system", "rater", "strata", "cluster", "family", "part")
+_ROLES = ("doc", "system", "rater", "claim", "strata", "cluster", "family", "part")
 # Options that take their values as words; other options take NAME,NAME.
 _WORDS = ("judge", "human", "pass", "class")
 

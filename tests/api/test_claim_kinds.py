@@ -16,6 +16,7 @@ CLAIMS = (
     "He denies pain.",
     "He smokes.",
 )
+USED = ("number", "side", "negation", "other")  # the kinds of these
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,55 @@ def test_a_kind_with_few_labels_or_none_is_not_checked(tmp_path: Path) -> None:
     assert "not checked" in set(by_kind["kind of claim=negation"])
     (sentence,) = [line for line in results.answer if line.startswith("Not checked")]
     assert "kind of claim=side (sensitivity)" in sentence
+
+
+def test_a_kind_that_is_not_checked_has_the_labels_that_would_show_that_it_holds(
+    tmp_path: Path,
+) -> None:
+    judge_check(claims(1600, 0.9, 1), claim="text").save(tmp_path / "card")
+    table = claims(400, 0.9, 2)
+    table = table[table["text"] != CLAIMS[1]]
+    results = judge_check(table, claim="text", card=tmp_path / "card", margin=0.15)
+    rows = results.table("transfer").set_index(["slice", "statistic"])
+    absent = rows.loc["kind of claim=side", "sensitivity"]
+    # Kinds are of about one size on the card, and so are the labels that they need.
+    there = rows.loc["kind of claim=number", "sensitivity"]
+    assert there["labels"] / 3 < absent["labels"] < 3 * there["labels"]
+    assert absent["more"] == absent["labels"]
+
+
+def test_rows_without_a_claim_are_in_no_kind_and_counted() -> None:
+    table = claims(400, 0.9, 1)
+    table.loc[table.index < 8, "text"] = ""
+    results = judge_check(table, claim="text")
+    assert "rows without a claim, in no kind of claim: 8" in results.notes
+    rows = results.card.set_index(["slice", "statistic"])["n"]
+    n_of_kinds = sum(rows[f"kind of claim={kind}", "agreement"] for kind in USED)
+    assert (rows["all", "agreement"], n_of_kinds) == (400, 392)
+    assert rows["kind of claim=other", "agreement"] == 98
+
+
+def test_a_card_with_kinds_is_checked_without_them_and_says_how_to_name_claims(
+    tmp_path: Path,
+) -> None:
+    judge_check(claims(1600, 0.9, 1), claim="text").save(tmp_path / "card")
+    table = claims(400, 0.9, 2)
+    results = judge_check(table, card=tmp_path / "card", margin=0.15)
+    assert not any("kind of claim" in part for part, _ in outcomes(results).index)
+    assert "To check each kind of claim of the card, say claim='COLUMN'." in (
+        results.answer
+    )
+
+
+def test_no_text_of_a_claim_is_in_the_results_or_in_their_files(tmp_path: Path) -> None:
+    judge_check(claims(1600, 0.9, 1), claim="text").save(tmp_path / "card")
+    results = judge_check(
+        claims(400, 0.7, 2), claim="text", card=tmp_path / "card", margin=0.15
+    )
+    results.save(tmp_path / "out")
+    for file in filter(Path.is_file, tmp_path.rglob("*")):
+        written = file.read_bytes()
+        assert not any(claim.encode() in written for claim in CLAIMS), file
 
 
 def test_the_command_names_the_column_of_claims(tmp_path, capsys) -> None:

@@ -1,6 +1,7 @@
 """`metassay study`: what it writes, what it says, and what it refuses."""
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -257,10 +258,22 @@ def test_texts_for_a_card_come_back_as_a_table_that_check_weighs(there, capsys):
     )
     write(SCORES, pd.concat([scores, sure]), file)
     write_leaderboard(there)
-    judge_check(verdicts(400, 0.9, 1)).save(there / "card")
+    labelled = verdicts(400, 0.9, 1, judge="gpt 4").replace({"pass": 4, "fail": 2})
+    graded = judge_check(labelled, judge="gpt 4", human="human", pass_from=3)
+    graded.save(there / "graded")
+    judge_check(verdicts(400, 0.9, 1, judge="gpt 4"), judge="gpt 4").save(
+        there / "card"
+    )
     decision = ("--for", "card sure (mini) vanilla_rating")
     assert export("--raters", "anna,ben", *decision) == 2
     assert "needs --card DIR" in capsys.readouterr().err
+    assert export("--raters", "anna,ben", *decision, "--card", "graded") == 2
+    assert "made with --pass or --pass-from" in capsys.readouterr().err
+    judge_check(verdicts(40, 0.9, 1).assign(human="pass"), judge="judge").save(
+        there / "of passes"
+    )
+    assert export("--raters", "anna,ben", *decision, "--card", "of passes") == 2
+    assert "has no specificity there; make a card" in capsys.readouterr().err
     words = (*decision, "--card", "card", "--margin", ".1")
     assert export("--raters", "anna,ben", *words) == 0
     output = capsys.readouterr()
@@ -269,13 +282,16 @@ def test_texts_for_a_card_come_back_as_a_table_that_check_weighs(there, capsys):
     files = returned(there, lambda *_: "4")
     assert main(["study", "import", "one", "pilot", *files]) == 0
     labels = "studies/one/pilot/labels.csv"
-    command = f"metassay check {labels} --card CARD --margin MARGIN"
-    assert command in capsys.readouterr().out.splitlines()
+    *_, command = (
+        line
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith("metassay check")
+    )
     table = pd.read_csv(there / labels)
     assert set(table["human"]) == {"pass"}
-    code = main(["check", labels, "--card", "card", "--margin", ".1"])
-    assert code == 3  # eight texts do not tell
-    capsys.readouterr()
+    assert main(shlex.split(command)[1:]) == 3  # eight texts do not tell
+    answer = " ".join(capsys.readouterr().out.split())
+    assert "Does the card of card/card.csv hold here, within .10? gpt 4:" in answer
     # Grades are 1 to 4: of each text one rater passes it, and the other one fails it.
     files = returned(there, lambda rater, _: "3" if rater == "anna" else "2")
     assert main(["study", "import", "one", "pilot", *files]) == 0

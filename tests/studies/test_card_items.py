@@ -37,10 +37,10 @@ def test_texts_that_the_judge_passes_and_fails_are_drawn_and_none_that_is_rated(
 
 def test_labels_come_back_beside_the_verdicts_on_all_texts():
     texts = (("d1", "a", 0.9, 0.5), ("d2", "a", 0.8, 0.5), ("d3", "a", 0.1, 1.0))
-    table = label_rows(
-        Frame("card sure good", texts), [("d1", "a", 4.0), ("d3", "a", 1.0)], SCALE
-    )
-    assert table["judge"].tolist() == ["pass", "pass", "fail"]
+    frame = Frame("card sure good", texts)
+    ratings = [("d1", "a", 4.0), ("d3", "a", 1.0)]
+    table = label_rows(frame, ratings, SCALE, "sure")
+    assert table["sure"].tolist() == ["pass", "pass", "fail"]
     assert table["human"].tolist() == ["pass", "", "fail"]
     assert table["id"].is_unique
 

@@ -52,6 +52,11 @@ BOTH_FORMS = [
         "doc='visit id'",
     ),
     (
+        Option(name="columns", key="claim", values=("text",)),
+        "--columns claim=text",
+        "claim='text'",
+    ),
+    (
         Option(name="columns", key="ratings.raters", values=("ann", "ben")),
         "--columns ratings.raters=ann,ben",
         "columns='ratings.raters=ann,ben'",
@@ -88,6 +93,8 @@ def test_an_option_in_both_forms(option: Option, terminal: str, python: str) -> 
 
 def command_of(option: Option) -> str:
     names = COMMANDS["meta-eval"].arguments
+    if option.key == "claim":
+        return "judge-check"
     return "meta-eval" if f"--{option.name}" in names else "judge-check"
 
 
