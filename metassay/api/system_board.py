@@ -69,8 +69,8 @@ def holds_systems(sheet: Sheet, choices: Choices) -> bool:
     # Values that no row has are reported where the table is read.
     sheet = choose_rows(sheet, choices.rows, Findings())
     column = _system_column(sheet, choices)
-    of_texts = choices.doc or choices.rater or choices.claim
-    if not column or of_texts or system_columns(sheet.columns):
+    names_texts = choices.doc or choices.rater or choices.claim
+    if not column or names_texts or system_columns(sheet.columns):
         return False
     of_texts = {*USUAL[Role.DOC]} & {fold_name(name) for name in sheet.columns}
     if of_texts or choices.passes or choices.classes or choices.pass_from is not None:
