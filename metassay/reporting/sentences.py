@@ -74,9 +74,7 @@ def _why(row: Row, options: CertificationOptions) -> str:
         else f"adjusted {equals(row['p'])}".replace(" = ", " ")
     )
     if row["verdict"] == v.CANNOT_TELL:
-        return _why_it_cannot_tell(
-            row, options, f"for {decision}, {of}", f"{value}, {p}"
-        )
+        return _why_it_cannot_tell(row, options, f"for {decision}, {of}", value, p)
     return {
         v.USE: f"for {decision}, {metric} follows {criterion} ({value}), and by at least {least}"
         " with other systems and documents.",
@@ -91,13 +89,12 @@ def _why(row: Row, options: CertificationOptions) -> str:
 
 
 def _why_it_cannot_tell(
-    row: Row, options: CertificationOptions, subject: str, numbers: str
+    row: Row, options: CertificationOptions, subject: str, value: str, p: str
 ) -> str:
     """Say why the ratings leave a metric's usefulness open.
 
-    `numbers`: the value with its interval, and p.
+    `value` and `p` as sentences have them: with the interval, and with its sign.
     """
-    value, _, _ = numbers.rpartition(", ")
     if row["selected"]:
         return (
             f"{subject} correlate ({value}) in texts with more extreme scores of the"
@@ -111,9 +108,9 @@ def _why_it_cannot_tell(
             " of their own, and nothing tells the raters from the systems."
         )
     if not missing(row["p"]) and v.is_shown(row):
-        return f"{subject} are related, perhaps too weakly to be of use ({numbers})."
+        return f"{subject} are related, perhaps too weakly to be of use ({value}, {p})."
     return (
-        f"{subject} are not shown to be related ({numbers}), but a useful"
+        f"{subject} are not shown to be related ({value}, {p}), but a useful"
         f" {short(options.useful)} is possible."
     )
 

@@ -31,6 +31,7 @@ from metassay.tracking.reevaluation.outcome import (
 
 _LISTED = (REGRESSED, IMPROVED, CHANGED, UNKNOWN)
 _DIGITS = 6  # of a point: more than a picture shows
+_NOT_COMPARED = "Unknown: a stage failed, so nothing was compared."
 
 
 def describe_since(
@@ -42,6 +43,7 @@ def describe_since(
     others.
     """
     compared = outcome.differences is not None
+    causes = [str(cause) for cause in outcome.causes]
     rows = outcome.rows
     others = [
         f"{len(of_verdict):,} {verdict}"
@@ -54,7 +56,7 @@ def describe_since(
         accepted=outcome.accepted or "",
         title=summarise_changes(outcome) if compared else "",
         answer=sentences,
-        causes=[str(cause) for cause in outcome.causes],
+        causes=[_NOT_COMPARED] if outcome.failed else causes,
         drift=[result.sentence for result in outcome.drift or ()],
         certificates=list(certificate_lines(outcome.certificates)),
         changes=[
@@ -121,7 +123,6 @@ def _scores(means: pd.DataFrame) -> Iterator[contract.SinceScore]:
     ordered = sorted(rows, key=lambda row: (*place(row), row["run"]))
     for _, of_score in groupby(ordered, place):
         line = list(of_score)
-        recipes = [line[0]["recipe"], *(row["recipe"] for row in line)]
         yield contract.SinceScore(
             metric=metric_label(line[0]["metric"], line[0]["judge"]),
             author=line[0]["author"],
@@ -133,11 +134,23 @@ def _scores(means: pd.DataFrame) -> Iterator[contract.SinceScore]:
                     low=_rounded(row["low"]),
                     high=_rounded(row["high"]),
                     verdict=row["verdict"] or "",
-                    another_recipe=row["recipe"] != before,
+                    another_recipe=another,
                 )
-                for row, before in zip(line, recipes, strict=False)
+                for row, another in zip(line, _recipe_changes(line), strict=True)
             ],
         )
+
+
+def _recipe_changes(line: Sequence[dict[str, Any]]) -> Iterator[bool]:
+    """Yield, run by run, whether the last mean before it was measured by another recipe.
+
+    A run without a mean has no point in the picture, so it hides no change.
+    """
+    last = None
+    for row in line:
+        yield last is not None and row["recipe"] != last
+        if row["mean"] is not None:
+            last = row["recipe"]
 
 
 def _rounded(value: float | None) -> float | None:

@@ -49,6 +49,30 @@ def test_lines_are_of_each_score_in_the_order_of_runs_and_mark_another_recipe(tm
     assert [point.verdict for point in good.points] == ["same numbers", "regressed"]
 
 
+def test_a_run_without_a_mean_hides_no_change_of_the_recipe(tmp_path):
+    result = outcome()
+    means = append(tmp_path, result).means
+    runs = ["2026-01-05T06:00:00Z", "2026-01-12T06:00:00Z", "2026-01-19T06:00:00Z"]
+    weeks = pd.concat(
+        [
+            means.assign(run=runs[0], recipe="first"),
+            means.assign(run=runs[1], recipe="second", mean=None),
+            means.assign(run=runs[2], recipe="second"),
+        ]
+    )
+    history = append(tmp_path, result)._replace(means=weeks)
+    for score in describe_since(result, history, []).scores:
+        assert [point.mean is None for point in score.points] == [False, True, False]
+        assert score.points[2].another_recipe
+
+
+def test_after_a_failed_stage_the_causes_are_unknown_and_not_none(tmp_path):
+    result = outcome(differences=None, causes=[], failed=["judge"], side=None)
+    since = describe_since(result, append(tmp_path, result), headline(result))
+    assert since.answer == ["not compared, since stages failed: judge."]
+    assert since.causes == ["Unknown: a stage failed, so nothing was compared."]
+
+
 def test_what_one_file_has_no_room_for_is_counted(tmp_path, monkeypatch):
     result = outcome()
     history = append(tmp_path, result)
